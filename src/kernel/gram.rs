@@ -1,0 +1,57 @@
+//! Gram matrices: a kernel between all pairs of points.
+
+use super::Kernel;
+use crate::linalg::mirror_lower;
+use crate::{Error, Points, Real};
+
+/// Writes the Gram matrix $K_{ij} = \kappa(x_i, x_j)$ to `out` (row-major,
+/// exactly symmetric: one half is evaluated and mirrored).
+///
+/// # Errors
+/// If the points, the kernel's parameters or the length of `out` are wrong.
+pub fn gram<'a, T: Real>(
+    points: impl Into<Points<'a, T>>,
+    kernel: &impl Kernel<T>,
+    out: &mut [T],
+) -> Result<(), Error> {
+    let points = points.into();
+    points.check()?;
+    kernel.check()?;
+    let n = points.len();
+    Error::check_square("Gram matrix", out.len(), n)?;
+    for (i, (a, row)) in points.iter().zip(out.chunks_exact_mut(n)).enumerate() {
+        for (b, entry) in points.iter().zip(&mut row[..=i]) {
+            *entry = kernel.evaluate(a, b);
+        }
+    }
+    mirror_lower(out, n);
+    Ok(())
+}
+
+/// Writes the kernel between the points `a` (rows) and `b` (columns) to `out`.
+///
+/// # Errors
+/// If the points, the kernel's parameters or the length of `out` are wrong, or
+/// the points have different dimensions.
+pub fn cross_gram<'a, 'b, T: Real>(
+    a: impl Into<Points<'a, T>>,
+    b: impl Into<Points<'b, T>>,
+    kernel: &impl Kernel<T>,
+    out: &mut [T],
+) -> Result<(), Error> {
+    let (a, b) = (a.into(), b.into());
+    a.check()?;
+    b.check()?;
+    kernel.check()?;
+    if a.dim() != b.dim() {
+        return Err(Error::Dimension { expected: a.dim(), found: b.dim() });
+    }
+    let entries = a.len().checked_mul(b.len()).ok_or(Error::TooLarge { scalars: usize::MAX })?;
+    Error::check_len("Gram matrix", out.len(), entries)?;
+    for (a, row) in a.iter().zip(out.chunks_exact_mut(b.len())) {
+        for (b, entry) in b.iter().zip(row) {
+            *entry = kernel.evaluate(a, b);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,105 @@
+//! The whole inverse $A^{-1} = L^{-T} L^{-1}$ in the place of $L$.
+//!
+//! The strictly upper triangle is free, so $U = L^{-T}$ goes there, and on the
+//! diagonal, whose pivots are kept as reciprocals. Row $i$ of $U$ is column
+//! $i$ of $L^{-1}$; the inverse is then
+//!
+//! $$ (A^{-1})\_{ab} = \sum_{i \ge a} U_{ai} U_{bi}, \qquad b \le a, $$
+//!
+//! written over the lower triangle, where $L$ is no longer needed.
+
+use super::factor::substitute;
+use crate::linalg::matrix::{add_up_to_diagonal, mirror_lower, pack};
+use crate::linalg::simd::{Routine, dispatch, multiply_add};
+use crate::linalg::tile::{ROWS, lanes, tile, with_lanes};
+use crate::{Error, Real};
+
+/// Scalars of scratch that [`invert`] needs.
+#[must_use]
+pub const fn invert_scratch_len<T>(n: usize) -> usize {
+    n.saturating_mul(lanes::<T>() + 1)
+}
+
+/// Replaces the factor that [`factor`](super::factor()) left in `l` by the
+/// whole symmetric inverse.
+///
+/// # Errors
+/// [`Error::Length`] or [`Error::TooShort`] if a length does not fit.
+pub fn invert<T: Real>(l: &mut [T], n: usize, scratch: &mut [T]) -> Result<(), Error> {
+    Error::check_square("factor", l.len(), n)?;
+    Error::check_at_least("scratch", scratch.len(), invert_scratch_len::<T>(n))?;
+    dispatch(Invert { a: l, n, scratch });
+    Ok(())
+}
+
+struct Invert<'a, T> {
+    a: &'a mut [T],
+    n: usize,
+    scratch: &'a mut [T],
+}
+
+impl<T: Real> Routine for Invert<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Self { a, n, scratch } = self;
+        with_lanes!(T, invert_lanes::<FUSED>(a, n, scratch));
+        mirror_lower(a, n);
+    }
+}
+
+#[inline(always)]
+fn invert_lanes<T: Real, const LANES: usize, const FUSED: bool>(
+    a: &mut [T],
+    n: usize,
+    scratch: &mut [T],
+) {
+    let (reciprocals, panels) = scratch.split_at_mut(n);
+    let (panels, _) = panels.as_chunks_mut::<LANES>();
+    for (i, reciprocal) in reciprocals.iter_mut().enumerate() {
+        *reciprocal = a[i * n + i].recip();
+    }
+
+    // U, a panel of columns of the inverse of L at a time: L X = I.
+    for left in (0..n).step_by(LANES) {
+        let panel = &mut panels[..n - left];
+        panel.fill([T::zero(); LANES]);
+        for (l, p) in panel.iter_mut().enumerate().take(LANES) {
+            p[l] = T::one();
+        }
+        substitute::<T, LANES, FUSED>(a, n, left, &reciprocals[left..], panel);
+        for l in 0..LANES.min(n - left) {
+            let row = &mut a[(left + l) * n + left..][..n - left];
+            for (x, p) in row.iter_mut().zip(panel.iter()).skip(l) {
+                *x = p[l];
+            }
+        }
+    }
+
+    // The products of rows of U. Ascending panels: a diagonal entry of U is
+    // overwritten only after its last use.
+    for left in (0..n).step_by(LANES) {
+        let panel = &mut panels[..n - left];
+        pack(a, n, left, LANES.min(n - left), left, panel);
+        for top in (left..n).step_by(ROWS) {
+            let rows = ROWS.min(n - top);
+            let full = top + rows;
+            let row = |r: usize| &a[(top + r).min(n - 1) * n + full..][..n - full];
+            let mut sum =
+                tile::<T, LANES, FUSED>([row(0), row(1), row(2), row(3)], &panel[full - left..]);
+            // The corner, where row r of U begins at its diagonal.
+            for r in 0..rows {
+                for i in top + r..full {
+                    let u = a[(top + r) * n + i];
+                    for l in 0..LANES {
+                        sum[r][l] = multiply_add::<T, FUSED>(u, panel[i - left][l], sum[r][l]);
+                    }
+                }
+            }
+            for (i, sum) in (top..full).zip(&sum) {
+                a[i * n + left..=i * n + i.min(left + LANES - 1)].fill(T::zero());
+                add_up_to_diagonal(a, n, i, left, sum);
+            }
+        }
+    }
+}

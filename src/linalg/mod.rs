@@ -1,0 +1,15 @@
+//! Dense linear algebra on slices.
+//!
+//! Matrices are row-major. Nothing here allocates; routines that need scratch
+//! memory have a sibling `const fn` that tells how much. The hot ones choose
+//! their instruction set when they run, so no build flags are needed.
+
+pub mod cholesky;
+pub mod eigen;
+mod matrix;
+pub(crate) mod simd;
+pub(crate) mod tile;
+pub(crate) mod vector;
+
+pub(crate) use matrix::{mirror_lower, multiply_transposed};
+pub use matrix::{multiply, self_product, self_product_scratch_len};

@@ -1,0 +1,89 @@
+//! Vector operations, to be inlined into a [`Routine`](super::simd::Routine).
+
+use super::simd::multiply_add;
+use super::tile::with_lanes;
+use crate::Real;
+
+/// Inner product.
+#[inline(always)]
+pub(crate) fn dot<T: Real, const FUSED: bool>(a: &[T], b: &[T]) -> T {
+    with_lanes!(T, dot_lanes::<FUSED>(a, b))
+}
+
+#[inline(always)]
+fn dot_lanes<T: Real, const LANES: usize, const FUSED: bool>(a: &[T], b: &[T]) -> T {
+    let len = a.len().min(b.len());
+    let (a, b) = (&a[..len], &b[..len]);
+    let (a_blocks, a_rest) = a.as_chunks::<LANES>();
+    let (b_blocks, b_rest) = b.as_chunks::<LANES>();
+    // Two sums of LANES each, to hide the latency of the addition.
+    let mut even = [T::zero(); LANES];
+    let mut odd = [T::zero(); LANES];
+    let (a_pairs, a_last) = a_blocks.as_chunks::<2>();
+    let (b_pairs, b_last) = b_blocks.as_chunks::<2>();
+    for (x, y) in a_pairs.iter().zip(b_pairs) {
+        for l in 0..LANES {
+            even[l] = multiply_add::<T, FUSED>(x[0][l], y[0][l], even[l]);
+            odd[l] = multiply_add::<T, FUSED>(x[1][l], y[1][l], odd[l]);
+        }
+    }
+    for (x, y) in a_last.iter().zip(b_last) {
+        for l in 0..LANES {
+            even[l] = multiply_add::<T, FUSED>(x[l], y[l], even[l]);
+        }
+    }
+    for l in 0..LANES {
+        even[l] = even[l] + odd[l];
+    }
+    let mut width = LANES;
+    while width > 1 {
+        width /= 2;
+        for l in 0..width {
+            even[l] = even[l] + even[l + width];
+        }
+    }
+    let mut sum = even[0];
+    for (&x, &y) in a_rest.iter().zip(b_rest) {
+        sum = multiply_add::<T, FUSED>(x, y, sum);
+    }
+    sum
+}
+
+/// `y += factor * x`.
+#[inline(always)]
+pub(crate) fn add_scaled<T: Real, const FUSED: bool>(y: &mut [T], factor: T, x: &[T]) {
+    for (y, &x) in y.iter_mut().zip(x) {
+        *y = multiply_add::<T, FUSED>(factor, x, *y);
+    }
+}
+
+/// `y += sum over r of factors[r] * rows[r]`: one pass over `y` for four rows.
+#[inline(always)]
+pub(crate) fn add_scaled_4<T: Real, const FUSED: bool>(
+    y: &mut [T],
+    factors: [T; 4],
+    rows: [&[T]; 4],
+) {
+    let [r0, r1, r2, r3] = rows.map(|row| &row[..y.len()]);
+    for (i, y) in y.iter_mut().enumerate() {
+        let a = multiply_add::<T, FUSED>(factors[0], r0[i], *y);
+        let b = multiply_add::<T, FUSED>(factors[1], r1[i], a);
+        let c = multiply_add::<T, FUSED>(factors[2], r2[i], b);
+        *y = multiply_add::<T, FUSED>(factors[3], r3[i], c);
+    }
+}
+
+/// `y += sum over t of factors[t] * (row t of rows)`, rows of the length of `y`.
+#[inline(always)]
+pub(crate) fn add_combination<T: Real, const FUSED: bool>(y: &mut [T], factors: &[T], rows: &[T]) {
+    let n = y.len();
+    let (blocks, rest) = factors.as_chunks::<4>();
+    for (b, &f) in blocks.iter().enumerate() {
+        let row = |r: usize| &rows[(4 * b + r) * n..][..n];
+        add_scaled_4::<T, FUSED>(y, f, [row(0), row(1), row(2), row(3)]);
+    }
+    let done = 4 * blocks.len();
+    for (t, &f) in rest.iter().enumerate() {
+        add_scaled::<T, FUSED>(y, f, &rows[(done + t) * n..][..n]);
+    }
+}

@@ -1,0 +1,191 @@
+//! Algorithm 1 of the paper: ridge regression alternating with the selection
+//! of one outlier.
+//!
+//! With $r = H y$ to begin with, and $S$ empty, each step takes
+//! $j = \arg\max |r_j|$ and
+//!
+//! $$ \begin{aligned} d &= L^{-1} H_{S,j}, \quad b = \sqrt{H_{jj} - d^T d}, \quad L \leftarrow \begin{bmatrix} L & 0 \\\\ d^T & b \end{bmatrix} \\\\ w &= (H e_j - W d) / b, \quad W \leftarrow [W \\; w] \\\\ r &\leftarrow r - w \\, (r_j / b) \end{aligned} $$
+//!
+//! where $L L^T = H_{SS}$ and $W = H_{:,S} L^{-T}$, so that $d$ is simply row
+//! $j$ of $W$. In the end $L L^T u = (H y)_S$ gives the outliers. The same
+//! selections and the same solution as the normal equations of Algorithm 1,
+//! at O(nk) a step.
+
+use super::stop::{Progress, StopReason, StopRule};
+use super::workspace::{Parts, Storage};
+use crate::linalg::cholesky::Extending;
+use crate::linalg::simd::{Routine, dispatch};
+use crate::linalg::vector::{add_combination, add_scaled};
+use crate::{Error, Real};
+
+/// The symmetric positive semi-definite matrix $H$ that makes residuals,
+/// $r = H v$.
+///
+/// The greedy loop needs no more of it than this. A plan has $H$ at hand; a
+/// [`System`](super::System) computes its columns when they are asked for;
+/// bring your own for a structure that neither knows of.
+pub trait ResidualMaker<T: Real> {
+    /// Number of points.
+    fn len(&self) -> usize;
+
+    /// Whether there are no points.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// `out` $= H v$.
+    fn residual(&self, v: &[T], out: &mut [T]);
+
+    /// `out` $= H e_j$, column $j$ of $H$.
+    fn column(&self, j: usize, out: &mut [T]);
+}
+
+/// Runs the loop until `rule` says so; gives the number of outliers, which are
+/// in the `storage`, and why it ended.
+pub(crate) fn search<T: Real>(
+    maker: &impl ResidualMaker<T>,
+    y: &[T],
+    rule: &mut impl StopRule<T>,
+    storage: &mut impl Storage<T>,
+) -> Result<(usize, StopReason), Error> {
+    rule.validate()?;
+    start(maker, y, storage)?;
+    let cap = rule.cap().min(maker.len());
+    let mut k = 0;
+    let reason = loop {
+        let Parts { residual, columns, indices, .. } = storage.parts();
+        let scratch = &mut columns[k * residual.len()..][..residual.len()];
+        let mut progress = Progress { residual, outliers: &indices[..k], scratch };
+        if let Some(reason) = rule.check(&mut progress) {
+            break reason;
+        }
+        let j = largest(residual);
+        if k == cap || !storage.reserve(k + 1) {
+            break StopReason::Cap;
+        }
+        let Some(j) = j else { break StopReason::Exhausted };
+        if take_out(maker, j, k, storage.parts()).is_err() {
+            break StopReason::Exhausted;
+        }
+        k += 1;
+    };
+    finish(k, storage.parts());
+    Ok((k, reason))
+}
+
+/// The same with a support that is known: the least-squares fit with the
+/// points `support` taken out.
+pub(crate) fn with_support<T: Real>(
+    maker: &impl ResidualMaker<T>,
+    y: &[T],
+    support: &[usize],
+    storage: &mut impl Storage<T>,
+) -> Result<usize, Error> {
+    let n = maker.len();
+    for (i, &index) in support.iter().enumerate() {
+        if index >= n {
+            return Err(Error::Index { index, len: n });
+        }
+        if support[..i].contains(&index) {
+            return Err(Error::Duplicate { index });
+        }
+    }
+    start(maker, y, storage)?;
+    for (k, &j) in support.iter().enumerate() {
+        if !storage.reserve(k + 1) {
+            return Err(Error::TooShort { what: "workspace", needed: support.len(), found: k });
+        }
+        take_out(maker, j, k, storage.parts())?;
+    }
+    finish(support.len(), storage.parts());
+    Ok(support.len())
+}
+
+/// $r = H y$, after the check at the door.
+fn start<T: Real>(
+    maker: &impl ResidualMaker<T>,
+    y: &[T],
+    storage: &mut impl Storage<T>,
+) -> Result<(), Error> {
+    let residual = storage.parts().residual;
+    Error::check_len("y", y.len(), maker.len())?;
+    Error::check_len("workspace's number of points", residual.len(), maker.len())?;
+    Error::check_finite("y", y)?;
+    maker.residual(y, residual);
+    Error::check_finite("residual (y overflows; scale it down)", residual)
+}
+
+/// $\arg\max |r_j|$; the first of equals. None if all are zero.
+fn largest<T: Real>(residual: &[T]) -> Option<usize> {
+    let mut best = (None, T::zero());
+    for (j, r) in residual.iter().enumerate() {
+        if r.abs() > best.1 {
+            best = (Some(j), r.abs());
+        }
+    }
+    best.0
+}
+
+/// One step: point `j` becomes outlier number `k`.
+fn take_out<T: Real>(
+    maker: &impl ResidualMaker<T>,
+    j: usize,
+    k: usize,
+    parts: Parts<'_, T>,
+) -> Result<(), Error> {
+    let Parts { residual, values, factor, columns, indices } = parts;
+    let n = residual.len();
+    let (found, w) = columns.split_at_mut(k * n);
+    let w = &mut w[..n];
+    maker.column(j, w);
+
+    let mut factor = Extending::resume(factor, k);
+    let b = factor.push_solved(found.chunks_exact(n).map(|w| w[j]), w[j])?;
+    let step = residual[j] / b;
+    dispatch(Step { residual, found, d: factor.last_row(), b, step, w });
+
+    // Exactly: what is taken out has no residual, now and later.
+    for &s in &indices[..k] {
+        w[s] = T::zero();
+    }
+    residual[j] = T::zero();
+    for &s in &indices[..k] {
+        residual[s] = T::zero();
+    }
+    values[k] = step;
+    indices[k] = j;
+    Ok(())
+}
+
+/// $w = (H e_j - W d) / b$ and $r \leftarrow r - w \\, (r_j / b)$.
+struct Step<'a, T> {
+    residual: &'a mut [T],
+    found: &'a [T],
+    d: &'a [T],
+    b: T,
+    step: T,
+    w: &'a mut [T],
+}
+
+impl<T: Real> Routine for Step<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Self { residual, found, d, b, step, w } = self;
+        // w = W d - H e_j, then divided by -b.
+        for w in w.iter_mut() {
+            *w = -*w;
+        }
+        add_combination::<T, FUSED>(w, d, found);
+        let scale = -b.recip();
+        for w in w.iter_mut() {
+            *w = *w * scale;
+        }
+        add_scaled::<T, FUSED>(residual, -step, w);
+    }
+}
+
+/// $L^T u = L^{-1} (H y)_S$, whose right-hand side the steps have collected.
+fn finish<T: Real>(k: usize, parts: Parts<'_, T>) {
+    Extending::resume(parts.factor, k).solve_upper(&mut parts.values[..k]);
+}

@@ -1,0 +1,34 @@
+//! KGARD: kernel ridge regression alternating with greedy outlier selection.
+//!
+//! The data flow in one direction:
+//!
+//! | | |
+//! | --- | --- |
+//! | [`System`] | points, kernel and [`Regularizer`] become one factored matrix |
+//! | [`PlanRef`], `Plan` | its inverse, the residual maker $H$: made once, used for many $y$ |
+//! | [`greedy`](mod@greedy) | Algorithm 1 on any [`ResidualMaker`], until a [`StopRule`] is met |
+//! | [`FitRef`], `Fit` | outliers, residual, coefficients, bias, predictions |
+//!
+//! Types ending in `Ref` borrow the caller's memory and need no allocator.
+
+mod fit;
+mod flash;
+pub mod greedy;
+#[cfg(feature = "alloc")]
+mod owned;
+mod plan;
+mod regularizer;
+pub mod stop;
+mod system;
+mod workspace;
+
+pub use fit::{FitRef, Outlier, predict};
+pub use flash::Stored;
+pub use greedy::ResidualMaker;
+#[cfg(feature = "alloc")]
+pub use owned::{Fit, Plan, fit};
+pub use plan::PlanRef;
+pub use regularizer::{Regularizer, border_weights};
+pub use stop::{Progress, Stop, StopReason, StopRule};
+pub use system::System;
+pub use workspace::Workspace;

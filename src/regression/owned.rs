@@ -1,0 +1,393 @@
+//! Plans and fits that own their memory.
+
+use super::fit::{FitRef, Outlier, predict};
+use super::greedy;
+use super::plan::PlanRef;
+use super::regularizer::Regularizer;
+use super::stop::{self, Stop, StopReason, StopRule};
+use super::system::{Model, System, max};
+use super::workspace::Growing;
+use crate::{Error, Kernel, Points, Real};
+use alloc::vec::Vec;
+
+/// Outliers for which a fit has room before its memory grows.
+const FIRST_OUTLIERS: usize = 16;
+
+/// A plan: points, kernel and penalty turned into the residual maker $H$.
+///
+/// Made once, it serves any number of fits, each at the cost of a few
+/// matrix-vector products.
+///
+/// ```
+/// use kgard::{Gaussian, Plan, Regularizer, Stop};
+///
+/// let x: Vec<f64> = (0..50).map(|i| i as f64 / 50.0).collect();
+/// let mut y: Vec<f64> = x.iter().map(|x| (6.0 * x).sin()).collect();
+/// y[17] += 5.0;
+///
+/// let plan = Plan::new(&x, Gaussian::new(0.3), Regularizer::l2(0.05))?;
+/// let fit = plan.fit(&y, Stop::max_residual(1.0))?;
+/// assert_eq!(fit.outliers().len(), 1);
+/// assert_eq!(fit.outliers()[0].index, 17);
+/// assert!((fit.predict(&[0.345])? - (6.0f64 * 0.345).sin()).abs() < 0.05);
+/// # Ok::<(), kgard::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan<T, K> {
+    inputs: Inputs<T, K>,
+    /// $H$, and behind it the map or the bias weights.
+    memory: Vec<T>,
+    kind: Kind<T>,
+}
+
+/// Where and with what the kernel expansion stands.
+#[derive(Debug, Clone, PartialEq)]
+struct Inputs<T, K> {
+    coordinates: Vec<T>,
+    dim: usize,
+    kernel: K,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind<T> {
+    Mapped { bias: T },
+    Scaled { lambda: T },
+}
+
+impl<T: Real, K: Kernel<T>> Plan<T, K> {
+    /// Makes a plan.
+    ///
+    /// # Errors
+    /// If the points, the kernel or the regularizer are wrong, the system is
+    /// not positive definite, or there is not enough memory.
+    pub fn new<'p>(
+        points: impl Into<Points<'p, T>>,
+        kernel: K,
+        regularizer: Regularizer<'_, T>,
+    ) -> Result<Self, Error> {
+        let points = points.into();
+        let n = points.len();
+        let mut memory = zeros(System::<T>::len_for(n, &regularizer))?;
+        let scratch_len =
+            max(System::scratch_len_for(n, &regularizer), PlanRef::<T>::scratch_len(n));
+        let mut scratch = zeros(scratch_len)?;
+        let plan = PlanRef::new(points, &kernel, regularizer, &mut memory, &mut scratch)?;
+        let kind = Kind::of(&plan.model);
+        Ok(Self { inputs: Inputs::new(points, kernel), memory, kind })
+    }
+
+    /// The plan as the core sees it.
+    #[must_use]
+    pub fn as_ref(&self) -> PlanRef<'_, T> {
+        let n = self.len();
+        let (h, rest) = self.memory.split_at(n * n);
+        let model = match self.kind {
+            Kind::Mapped { bias } => Model::Mapped { map: rest, bias },
+            Kind::Scaled { lambda } => Model::Scaled { lambda, bias: rest },
+        };
+        PlanRef { n, h, model }
+    }
+
+    /// Number of points.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.points().len()
+    }
+
+    /// Whether there are no points; never true.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The points.
+    #[must_use]
+    pub fn points(&self) -> Points<'_, T> {
+        self.inputs.points()
+    }
+
+    /// The kernel.
+    #[must_use]
+    pub fn kernel(&self) -> &K {
+        &self.inputs.kernel
+    }
+
+    /// The same plan in another scalar type, with the kernel to predict with.
+    /// A plan made in `f64` and cast to `f32` is more accurate than one made
+    /// in `f32`.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] if a number does not fit into the other type.
+    pub fn cast<U: Real, L: Kernel<U>>(&self, kernel: L) -> Result<Plan<U, L>, Error> {
+        let scalar = |x: T| U::from(x).unwrap_or_else(U::nan);
+        let slice = |from: &[T]| -> Vec<U> { from.iter().map(|&x| scalar(x)).collect() };
+        let kind = match self.kind {
+            Kind::Mapped { bias } => Kind::Mapped { bias: scalar(bias) },
+            Kind::Scaled { lambda } => Kind::Scaled { lambda: scalar(lambda) },
+        };
+        let coordinates = slice(&self.inputs.coordinates);
+        let memory = slice(&self.memory);
+        Error::check_finite("coordinate in the other type", &coordinates)?;
+        Error::check_finite("number of the plan in the other type", &memory)?;
+        Ok(Plan { inputs: Inputs { coordinates, dim: self.inputs.dim, kernel }, memory, kind })
+    }
+
+    /// Finds the outliers in `y` and fits the rest (Algorithm 1).
+    ///
+    /// # Errors
+    /// If `y` has the wrong length or is not finite.
+    pub fn fit(&self, y: &[T], mut stop: impl StopRule<T>) -> Result<Fit<T, K>, Error>
+    where
+        K: Clone,
+    {
+        let plan = self.as_ref();
+        let mut storage = growing(plan.n, stop.cap());
+        let (k, reason) = greedy::search(&plan, y, &mut stop, &mut storage)?;
+        Ok(Fit::new(self.inputs.clone(), y, plan.model, storage, k, reason))
+    }
+
+    /// Fits `y` with the points `support` taken out.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit), and if an index is out of range or given twice,
+    /// or too few points remain to determine the fit.
+    pub fn fit_support(&self, y: &[T], support: &[usize]) -> Result<Fit<T, K>, Error>
+    where
+        K: Clone,
+    {
+        let plan = self.as_ref();
+        let mut storage = growing(plan.n, support.len());
+        let k = greedy::with_support(&plan, y, support, &mut storage)?;
+        let reason = StopReason::GivenSupport;
+        Ok(Fit::new(self.inputs.clone(), y, plan.model, storage, k, reason))
+    }
+
+    /// Plain kernel ridge regression: no outliers.
+    ///
+    /// # Errors
+    /// If `y` has the wrong length or is not finite.
+    pub fn ridge(&self, y: &[T]) -> Result<Fit<T, K>, Error>
+    where
+        K: Clone,
+    {
+        self.fit(y, Stop::count(0))
+    }
+}
+
+/// Fits one `y` without making a plan: $H$ is not formed, its columns are
+/// solved for when they are needed. The faster way for a single fit.
+///
+/// Takes $2 n^2$ scalars of memory (l2; $n^2$ with the RKHS penalty, $3 n^2$
+/// with the Tikhonov matrix, whose factor is kept beside) and O(nk) for `k`
+/// outliers.
+///
+/// # Errors
+/// If the data, the kernel or the regularizer are wrong, the system is not
+/// positive definite, or there is not enough memory.
+pub fn fit<'p, T: Real, K: Kernel<T>>(
+    points: impl Into<Points<'p, T>>,
+    y: &[T],
+    kernel: K,
+    regularizer: Regularizer<'_, T>,
+    mut stop: impl StopRule<T>,
+) -> Result<Fit<T, K>, Error> {
+    let points = points.into();
+    with_system(points, &kernel, regularizer, |system| {
+        let mut storage = growing(system.n, stop.cap());
+        let (k, reason) = greedy::search(system, y, &mut stop, &mut storage)?;
+        let inputs = Inputs::new(points, ());
+        Ok(Fit::new(inputs, y, system.model, storage, k, reason))
+    })
+    .map(|fit| fit.with_kernel(kernel))
+}
+
+/// Builds a system in memory of its own and hands it to `use_it`.
+fn with_system<T: Real, R>(
+    points: Points<'_, T>,
+    kernel: &impl Kernel<T>,
+    regularizer: Regularizer<'_, T>,
+    use_it: impl FnOnce(&System<'_, T>) -> Result<R, Error>,
+) -> Result<R, Error> {
+    let n = points.len();
+    let mut memory = zeros(System::<T>::len_for(n, &regularizer))?;
+    let mut scratch = zeros(System::<T>::scratch_len_for(n, &regularizer))?;
+    let system = System::new(points, kernel, regularizer, &mut memory, &mut scratch)?;
+    drop(scratch);
+    use_it(&system)
+}
+
+/// A finished fit: the function, the outliers and what is left.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit<T, K> {
+    inputs: Inputs<T, K>,
+    coefficients: Vec<T>,
+    bias: T,
+    outliers: Vec<Outlier<T>>,
+    residual: Vec<T>,
+    fitted: Vec<T>,
+    stop_reason: StopReason,
+}
+
+impl<T: Real, K> Fit<T, K> {
+    fn new(
+        inputs: Inputs<T, K>,
+        y: &[T],
+        model: Model<'_, T>,
+        storage: Growing<T>,
+        k: usize,
+        reason: StopReason,
+    ) -> Self {
+        let Growing { residual, values, indices, .. } = storage;
+        let fit = FitRef {
+            y,
+            residual: &residual,
+            indices: &indices[..k],
+            values: &values[..k],
+            model,
+            reason,
+        };
+        let bias = fit.bias();
+        let outliers = fit.outliers().collect();
+        let mut coefficients = alloc::vec![T::zero(); y.len()];
+        model.coefficients(&residual, &mut coefficients);
+        let mut fitted = y.to_vec();
+        fit.subtract_noise(&mut fitted);
+        Self { inputs, coefficients, bias, outliers, residual, fitted, stop_reason: reason }
+    }
+
+    fn with_kernel<L>(self, kernel: L) -> Fit<T, L> {
+        let Inputs { coordinates, dim, .. } = self.inputs;
+        Fit {
+            inputs: Inputs { coordinates, dim, kernel },
+            coefficients: self.coefficients,
+            bias: self.bias,
+            outliers: self.outliers,
+            residual: self.residual,
+            fitted: self.fitted,
+            stop_reason: self.stop_reason,
+        }
+    }
+
+    /// The coefficients $\alpha$ of the kernel expansion.
+    #[must_use]
+    pub fn coefficients(&self) -> &[T] {
+        &self.coefficients
+    }
+
+    /// The bias $c$.
+    #[must_use]
+    pub fn bias(&self) -> T {
+        self.bias
+    }
+
+    /// The outliers, in order of selection.
+    #[must_use]
+    pub fn outliers(&self) -> &[Outlier<T>] {
+        &self.outliers
+    }
+
+    /// The residual $r = y - f(x) - u$; exactly zero at the outliers.
+    #[must_use]
+    pub fn residual(&self) -> &[T] {
+        &self.residual
+    }
+
+    /// $\lVert r \rVert_2$.
+    #[must_use]
+    pub fn residual_norm(&self) -> T {
+        stop::norm(&self.residual)
+    }
+
+    /// $f(x_i)$ at the points of the fit.
+    #[must_use]
+    pub fn fitted(&self) -> &[T] {
+        &self.fitted
+    }
+
+    /// Why the search for outliers ended.
+    #[must_use]
+    pub fn stop_reason(&self) -> StopReason {
+        self.stop_reason
+    }
+
+    /// The points of the fit.
+    #[must_use]
+    pub fn points(&self) -> Points<'_, T> {
+        self.inputs.points()
+    }
+
+    /// The kernel.
+    #[must_use]
+    pub fn kernel(&self) -> &K {
+        &self.inputs.kernel
+    }
+}
+
+impl<T: Real, K: Kernel<T>> Fit<T, K> {
+    /// $f(x)$ at one point.
+    ///
+    /// # Errors
+    /// [`Error::Dimension`] or [`Error::NotFinite`] if `x` is no such point.
+    pub fn predict(&self, x: &[T]) -> Result<T, Error> {
+        predict(self.points(), self.kernel(), &self.coefficients, self.bias, x)
+    }
+
+    /// $f$ at many points.
+    ///
+    /// # Errors
+    /// [`Error::Dimension`] or [`Error::NotFinite`] if they are no such points.
+    pub fn predict_many<'x>(&self, x: impl Into<Points<'x, T>>) -> Result<Vec<T>, Error> {
+        x.into().iter().map(|x| self.predict(x)).collect()
+    }
+
+    /// Solves for the outliers that were found anew, with another penalty:
+    /// finding outliers wants a large $\lambda$, estimating the function a
+    /// small one. `y` is the data of the first fit.
+    ///
+    /// # Errors
+    /// As [`fit`](fn@fit).
+    pub fn refit(&self, y: &[T], regularizer: Regularizer<'_, T>) -> Result<Self, Error>
+    where
+        K: Clone,
+    {
+        let support: Vec<usize> = self.outliers.iter().map(|outlier| outlier.index).collect();
+        with_system(self.points(), self.kernel(), regularizer, |system| {
+            let mut storage = growing(system.n, support.len());
+            let k = greedy::with_support(system, y, &support, &mut storage)?;
+            let reason = StopReason::GivenSupport;
+            Ok(Self::new(self.inputs.clone(), y, system.model, storage, k, reason))
+        })
+    }
+}
+
+impl<T: Real, K> Inputs<T, K> {
+    fn new(points: Points<'_, T>, kernel: K) -> Self {
+        Self { coordinates: points.coordinates().to_vec(), dim: points.dim(), kernel }
+    }
+
+    fn points(&self) -> Points<'_, T> {
+        Points::of_dim(&self.coordinates, self.dim)
+    }
+}
+
+impl<T: Real> Kind<T> {
+    fn of(model: &Model<'_, T>) -> Self {
+        match *model {
+            Model::Mapped { bias, .. } => Self::Mapped { bias },
+            Model::Scaled { lambda, .. } => Self::Scaled { lambda },
+        }
+    }
+}
+
+/// Memory for a search with at most `cap` outliers.
+fn growing<T: Real>(n: usize, cap: usize) -> Growing<T> {
+    Growing::new(n, cap.min(n).min(FIRST_OUTLIERS))
+}
+
+/// Zeros, or an error where there is no memory for them.
+fn zeros<T: Real>(len: usize) -> Result<Vec<T>, Error> {
+    let mut zeros = Vec::new();
+    zeros.try_reserve_exact(len).map_err(|_| Error::TooLarge { scalars: len })?;
+    zeros.resize(len, T::zero());
+    Ok(zeros)
+}

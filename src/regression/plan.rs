@@ -1,0 +1,211 @@
+//! The plan: everything that does not depend on `y`.
+
+use super::fit::FitRef;
+use super::greedy::{self, ResidualMaker};
+use super::regularizer::Regularizer;
+use super::stop::{StopReason, StopRule};
+use super::system::{Model, System, max};
+use super::workspace::Workspace;
+use crate::linalg::{cholesky, multiply};
+use crate::{Error, Kernel, Points, Real};
+
+/// A plan in borrowed memory: the residual maker $H$, and how coefficients and
+/// bias follow from a residual.
+///
+/// It is made once for a set of points, a kernel and a penalty, on the spot
+/// ([`new`](Self::new)) or beforehand on another machine
+/// ([`mapped`](Self::mapped), [`scaled`](Self::scaled),
+/// [`from_bytes`](Self::from_bytes)), and serves any number of fits. Nothing
+/// of it is ever written to, so that it can stay in flash.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PlanRef<'a, T> {
+    pub(crate) n: usize,
+    pub(crate) h: &'a [T],
+    pub(crate) model: Model<'a, T>,
+}
+
+impl<'a, T: Real> PlanRef<'a, T> {
+    /// Scalars of memory for `n` points and the l2 or Tikhonov penalty.
+    #[must_use]
+    pub const fn l2_len(n: usize) -> usize {
+        System::<T>::l2_len(n)
+    }
+
+    /// Scalars of memory for `n` points and the RKHS penalty.
+    #[must_use]
+    pub const fn rkhs_len(n: usize) -> usize {
+        System::<T>::rkhs_len(n)
+    }
+
+    /// Scalars of scratch that planning takes with the l2 or RKHS penalty.
+    #[must_use]
+    pub const fn scratch_len(n: usize) -> usize {
+        max(System::<T>::scratch_len(n), cholesky::invert_scratch_len::<T>(n))
+    }
+
+    /// Scalars of scratch that planning takes with the Tikhonov penalty.
+    #[must_use]
+    pub const fn tikhonov_scratch_len(n: usize) -> usize {
+        n.saturating_mul(n).saturating_add(Self::scratch_len(n))
+    }
+
+    /// Makes a plan in `memory`: [`l2_len`](Self::l2_len) or
+    /// [`rkhs_len`](Self::rkhs_len) scalars.
+    ///
+    /// # Errors
+    /// If the points, the kernel, the regularizer or the buffers are wrong, or
+    /// the system is not positive definite.
+    pub fn new<'p>(
+        points: impl Into<Points<'p, T>>,
+        kernel: &impl Kernel<T>,
+        regularizer: Regularizer<'_, T>,
+        memory: &'a mut [T],
+        scratch: &mut [T],
+    ) -> Result<Self, Error> {
+        let points = points.into();
+        Error::check_at_least("scratch", scratch.len(), Self::scratch_len(points.len()))?;
+        System::new(points, kernel, regularizer, memory, scratch)?.into_plan(scratch)
+    }
+
+    /// A plan for the l2 or Tikhonov penalty from its parts: $H$, the map from
+    /// residual to coefficients (row `i` belongs to residual `i`), and what
+    /// the sum of the residual is multiplied with to give the bias.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if `h` or `map` is not `n` x `n`.
+    pub const fn mapped(n: usize, h: &'a [T], map: &'a [T], bias: T) -> Result<Self, Error> {
+        if let Err(error) = Error::check_square("H", h.len(), n) {
+            return Err(error);
+        }
+        if let Err(error) = Error::check_square("coefficient map", map.len(), n) {
+            return Err(error);
+        }
+        Ok(Self { n, h, model: Model::Mapped { map, bias } })
+    }
+
+    /// A plan for the RKHS penalty from its parts: $H$, $\lambda$, and the
+    /// weights whose inner product with the data is the bias (zeros if there
+    /// is none).
+    ///
+    /// # Errors
+    /// [`Error::Length`] if `h` is not `n` x `n` or `bias` not of length `n`.
+    pub const fn scaled(n: usize, h: &'a [T], bias: &'a [T], lambda: T) -> Result<Self, Error> {
+        if let Err(error) = Error::check_square("H", h.len(), n) {
+            return Err(error);
+        }
+        if let Err(error) = Error::check_len("bias weights", bias.len(), n) {
+            return Err(error);
+        }
+        Ok(Self { n, h, model: Model::Scaled { lambda, bias } })
+    }
+
+    /// Number of points.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.n
+    }
+
+    /// Whether there are no points.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.n == 0
+    }
+
+    /// The residual maker $H$, row-major; symmetric.
+    #[must_use]
+    pub const fn residual_maker(&self) -> &'a [T] {
+        self.h
+    }
+
+    /// Finds the outliers in `y` and fits the rest (Algorithm 1), in the
+    /// caller's memory.
+    ///
+    /// # Errors
+    /// If `y` or the workspace has the wrong length, or `y` is not finite.
+    pub fn fit<'w>(
+        &self,
+        y: &'w [T],
+        mut stop: impl StopRule<T>,
+        mut work: Workspace<'w, T>,
+    ) -> Result<FitRef<'w, T>, Error>
+    where
+        'a: 'w,
+    {
+        let (k, reason) = greedy::search(self, y, &mut stop, &mut work)?;
+        Ok(self.finish(y, k, reason, work))
+    }
+
+    /// Fits `y` with the points `support` taken out.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit), and if an index is out of range or given twice,
+    /// or too few points remain to determine the fit.
+    pub fn fit_support<'w>(
+        &self,
+        y: &'w [T],
+        support: &[usize],
+        mut work: Workspace<'w, T>,
+    ) -> Result<FitRef<'w, T>, Error>
+    where
+        'a: 'w,
+    {
+        let k = greedy::with_support(self, y, support, &mut work)?;
+        Ok(self.finish(y, k, StopReason::GivenSupport, work))
+    }
+
+    fn finish<'w>(
+        &self,
+        y: &'w [T],
+        k: usize,
+        reason: StopReason,
+        work: Workspace<'w, T>,
+    ) -> FitRef<'w, T>
+    where
+        'a: 'w,
+    {
+        let parts = work.into_parts();
+        FitRef {
+            y,
+            residual: parts.residual,
+            indices: &parts.indices[..k],
+            values: &parts.values[..k],
+            model: self.model,
+            reason,
+        }
+    }
+}
+
+impl<'a, T: Real> System<'a, T> {
+    /// Replaces the factor by $H$ itself; `scratch` as for [`PlanRef::new`].
+    ///
+    /// # Errors
+    /// [`Error::TooShort`] if the scratch is.
+    pub fn into_plan(self, scratch: &mut [T]) -> Result<PlanRef<'a, T>, Error> {
+        let Self { n, factor: h, sum, model } = self;
+        cholesky::invert(h, n, scratch)?;
+        if let Model::Scaled { lambda, bias } = model {
+            // H = lambda (A^-1 - s g g^T).
+            for (row, &g_i) in h.chunks_exact_mut(n).zip(bias) {
+                for (x, &g_j) in row.iter_mut().zip(bias) {
+                    *x = lambda * (*x - sum * (g_i * g_j));
+                }
+            }
+        }
+        Ok(PlanRef { n, h, model })
+    }
+}
+
+impl<T: Real> ResidualMaker<T> for PlanRef<'_, T> {
+    fn len(&self) -> usize {
+        self.n
+    }
+
+    fn residual(&self, v: &[T], out: &mut [T]) {
+        let fits = multiply(self.h, v, out);
+        debug_assert!(fits.is_ok(), "the lengths are checked at the door");
+    }
+
+    fn column(&self, j: usize, out: &mut [T]) {
+        out.copy_from_slice(&self.h[j * self.n..][..self.n]);
+    }
+}

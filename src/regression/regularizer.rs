@@ -1,0 +1,113 @@
+//! The penalties of the paper.
+
+use crate::{Error, Real};
+
+/// What keeps the kernel expansion smooth.
+///
+/// * [`l2`](Self::l2): $\lambda \sum_i \alpha_i^2 + \lambda c^2$, the paper's
+///   main model (its eq. 4), optionally with a weight per coefficient;
+/// * [`rkhs`](Self::rkhs): $\lambda \\, \alpha^T K \alpha$, the norm of the
+///   function itself, with a free bias (its eq. 5);
+/// * [`tikhonov`](Self::tikhonov): $\lVert \Psi \alpha \rVert^2 + \lambda c^2$
+///   (section "Further Improvements").
+///
+/// All have a bias $c$ unless it is taken away by
+/// [`without_bias`](Self::without_bias).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Regularizer<'a, T> {
+    pub(crate) penalty: Penalty<'a, T>,
+    pub(crate) weights: Option<&'a [T]>,
+    pub(crate) bias: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Penalty<'a, T> {
+    L2 { lambda: T },
+    Rkhs { lambda: T },
+    Tikhonov { psi: &'a [T], bias_lambda: T },
+}
+
+impl<'a, T> Regularizer<'a, T> {
+    const fn new(penalty: Penalty<'a, T>) -> Self {
+        Self { penalty, weights: None, bias: true }
+    }
+
+    /// $\lambda \lVert \alpha \rVert^2 + \lambda c^2$.
+    pub const fn l2(lambda: T) -> Self {
+        Self::new(Penalty::L2 { lambda })
+    }
+
+    /// $\lambda \\, \alpha^T K \alpha$, the squared norm of the function.
+    pub const fn rkhs(lambda: T) -> Self {
+        Self::new(Penalty::Rkhs { lambda })
+    }
+
+    /// $\lVert \Psi \alpha \rVert^2 + \lambda_c c^2$ for a matrix `psi` of `n`
+    /// columns (row-major) whose columns are linearly independent.
+    pub const fn tikhonov(psi: &'a [T], bias_lambda: T) -> Self {
+        Self::new(Penalty::Tikhonov { psi, bias_lambda })
+    }
+
+    /// Multiplies $\lambda$ by `weights[i]` for the `i`-th coefficient: the
+    /// paper's enhancement near the border, see [`border_weights`]. For
+    /// [`l2`](Self::l2) only.
+    #[must_use]
+    pub const fn with_weights(mut self, weights: &'a [T]) -> Self
+    where
+        T: Copy,
+    {
+        self.weights = Some(weights);
+        self
+    }
+
+    /// Leaves the bias out of the model: $c = 0$.
+    #[must_use]
+    pub const fn without_bias(mut self) -> Self
+    where
+        T: Copy,
+    {
+        self.bias = false;
+        self
+    }
+}
+
+impl<T: Real> Regularizer<'_, T> {
+    /// The check at the door, for `n` points.
+    pub(crate) fn check(&self, n: usize) -> Result<(), Error> {
+        match self.penalty {
+            Penalty::L2 { lambda } => {
+                Error::check_positive("lambda", lambda)?;
+                if let Some(weights) = self.weights {
+                    Error::check_len("weights", weights.len(), n)?;
+                    for &weight in weights {
+                        Error::check_positive("weight", weight)?;
+                    }
+                }
+                return Ok(());
+            }
+            Penalty::Rkhs { lambda } => Error::check_positive("lambda", lambda)?,
+            Penalty::Tikhonov { psi, bias_lambda } => {
+                Error::check_positive("lambda of the bias", bias_lambda)?;
+                if !psi.len().is_multiple_of(n) || psi.len() / n < n {
+                    let expected = psi.len().div_ceil(n).max(n).saturating_mul(n);
+                    return Err(Error::Length {
+                        what: "Tikhonov matrix",
+                        expected,
+                        found: psi.len(),
+                    });
+                }
+                Error::check_finite("Tikhonov matrix", psi)?;
+            }
+        }
+        if self.weights.is_some() { Err(Error::WeightsNeedL2) } else { Ok(()) }
+    }
+}
+
+/// Writes the weights of the paper's border enhancement: `factor` for the
+/// first and the last `margin` points, one for the others.
+pub fn border_weights<T: Real>(weights: &mut [T], margin: usize, factor: T) {
+    let n = weights.len();
+    for (i, weight) in weights.iter_mut().enumerate() {
+        *weight = if i < margin || i + margin >= n { factor } else { T::one() };
+    }
+}

@@ -1,0 +1,222 @@
+//! When to stop looking for outliers.
+
+mod automatic;
+mod histogram;
+
+pub use histogram::Reading;
+
+use crate::{Error, Real};
+use core::fmt;
+
+/// What a stopping rule may look at: the state after some outliers have been
+/// taken out.
+#[derive(Debug)]
+pub struct Progress<'a, T> {
+    /// The residual $r_{(k)}$; exactly zero at the outliers.
+    pub residual: &'a [T],
+    /// The outliers so far, in order of selection.
+    pub outliers: &'a [usize],
+    /// As many scalars as there are points, to be used as the rule likes.
+    pub scratch: &'a mut [T],
+}
+
+impl<T: Real> Progress<'_, T> {
+    /// $\lVert r \rVert_2$.
+    #[must_use]
+    pub fn norm(&self) -> T {
+        norm(self.residual)
+    }
+
+    /// $\lVert r \rVert_\infty$.
+    #[must_use]
+    pub fn max(&self) -> T {
+        self.residual.iter().fold(T::zero(), |max, r| max.max(r.abs()))
+    }
+}
+
+/// The Euclidean norm, safe from overflow of the squares.
+pub(crate) fn norm<T: Real>(r: &[T]) -> T {
+    let largest = r.iter().fold(T::zero(), |max, r| max.max(r.abs()));
+    if largest == T::zero() || !largest.is_finite() {
+        return largest;
+    }
+    let sum = r.iter().fold(T::zero(), |sum, &r| sum + (r / largest) * (r / largest));
+    largest * sum.sqrt()
+}
+
+/// Decides, after each step, whether the fit is done.
+///
+/// A closure `FnMut(&mut Progress<T>) -> bool` is a rule: it returns `true` to
+/// stop.
+pub trait StopRule<T: Real> {
+    /// `Some` reason to stop, or `None` to take out one more outlier.
+    fn check(&mut self, progress: &mut Progress<'_, T>) -> Option<StopReason>;
+
+    /// The most outliers that may be taken out.
+    fn cap(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Checks the rule's own parameters; called once, before the first step.
+    ///
+    /// # Errors
+    /// Whatever is wrong with them.
+    fn validate(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+impl<T: Real, F: FnMut(&mut Progress<'_, T>) -> bool> StopRule<T> for F {
+    fn check(&mut self, progress: &mut Progress<'_, T>) -> Option<StopReason> {
+        self(progress).then_some(StopReason::UserRule)
+    }
+}
+
+/// Why a fit ended. Each is an ordinary end: none is an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StopReason {
+    /// $\lVert r \rVert_2 \le \epsilon$.
+    ResidualNorm,
+    /// $\lVert r \rVert_\infty \le \epsilon$.
+    MaxResidual,
+    /// The histogram rule was met.
+    Histogram,
+    /// The automatic rule found no outlier any more.
+    Automatic,
+    /// A rule of the user's own was met.
+    UserRule,
+    /// As many outliers as allowed have been taken out.
+    Cap,
+    /// Nothing is left to take out: the residual is zero, or the points that
+    /// remain are needed to determine the fit.
+    Exhausted,
+    /// The outliers were given, not searched for.
+    GivenSupport,
+}
+
+impl StopReason {
+    /// A short name, for reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ResidualNorm => "residual_norm",
+            Self::MaxResidual => "max_residual",
+            Self::Histogram => "histogram",
+            Self::Automatic => "automatic",
+            Self::UserRule => "user_rule",
+            Self::Cap => "cap",
+            Self::Exhausted => "exhausted",
+            Self::GivenSupport => "given_support",
+        }
+    }
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The stopping rules of the paper, and an automatic one.
+///
+/// ```
+/// use kgard::Stop;
+/// let paper = Stop::residual_norm(10.0);
+/// let at_most_five = Stop::max_residual(3.0).at_most(5);
+/// let nothing_to_choose = Stop::<f64>::automatic();
+/// # let _ = (paper, at_most_five, nothing_to_choose);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stop<T> {
+    rule: Rule<T>,
+    cap: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Rule<T> {
+    ResidualNorm(T),
+    MaxResidual(T),
+    Histogram { floor: T, reading: Reading, kept: Option<T> },
+    Automatic,
+    Never,
+}
+
+impl<T> Stop<T> {
+    const fn new(rule: Rule<T>) -> Self {
+        Self { rule, cap: usize::MAX }
+    }
+
+    /// Until $\lVert r \rVert_2 \le \epsilon$ (Algorithm 1).
+    pub const fn residual_norm(epsilon: T) -> Self {
+        Self::new(Rule::ResidualNorm(epsilon))
+    }
+
+    /// Until $\lVert r \rVert_\infty \le \epsilon$ (section "Automatic
+    /// computation of the termination parameter").
+    pub const fn max_residual(epsilon: T) -> Self {
+        Self::new(Rule::MaxResidual(epsilon))
+    }
+
+    /// Until the largest residual is below a threshold that is read off the
+    /// histogram of the residuals and off `e0`; see [`Reading`].
+    pub const fn histogram(e0: T, reading: Reading) -> Self {
+        Self::new(Rule::Histogram { floor: e0, reading, kept: None })
+    }
+
+    /// Until no residual stands out from the others: until the largest is
+    /// within what the most extreme of so many Gaussian residuals would be,
+    /// their scale being estimated from their median.
+    #[must_use]
+    pub const fn automatic() -> Self {
+        Self::new(Rule::Automatic)
+    }
+
+    /// Exactly `count` outliers. Zero makes it plain kernel ridge regression.
+    #[must_use]
+    pub const fn count(count: usize) -> Self {
+        Self { rule: Rule::Never, cap: count }
+    }
+
+    /// The same rule, with no more than `cap` outliers.
+    #[must_use]
+    pub const fn at_most(mut self, cap: usize) -> Self
+    where
+        T: Copy,
+    {
+        if cap < self.cap {
+            self.cap = cap;
+        }
+        self
+    }
+}
+
+impl<T: Real> StopRule<T> for Stop<T> {
+    fn check(&mut self, progress: &mut Progress<'_, T>) -> Option<StopReason> {
+        let (met, reason) = match &mut self.rule {
+            Rule::Never => return None,
+            Rule::ResidualNorm(epsilon) => (progress.norm() <= *epsilon, StopReason::ResidualNorm),
+            Rule::MaxResidual(epsilon) => (progress.max() <= *epsilon, StopReason::MaxResidual),
+            Rule::Histogram { floor, reading, kept } => {
+                let threshold = histogram::threshold(progress, *floor, *reading, kept);
+                (progress.max() <= threshold, StopReason::Histogram)
+            }
+            Rule::Automatic => (automatic::is_met(progress), StopReason::Automatic),
+        };
+        met.then_some(reason)
+    }
+
+    fn cap(&self) -> usize {
+        self.cap
+    }
+
+    fn validate(&self) -> Result<(), Error> {
+        match self.rule {
+            Rule::ResidualNorm(epsilon) | Rule::MaxResidual(epsilon) => {
+                Error::check_not_negative("epsilon", epsilon)
+            }
+            Rule::Histogram { floor, .. } => Error::check_not_negative("E0", floor),
+            Rule::Automatic | Rule::Never => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! The one matrix that has to be factored, and the residual maker behind it.
+//!
+//! For a fixed support $S$ put $v = y - I_S u$. Minimising over $\alpha$ and
+//! $c$ makes the residual linear in $v$, $r = H v$, with
+//!
+//! * Tikhonov and l2, penalty $\alpha^T P \alpha + d_c c^2$:
+//!   $\quad H = M^{-1}$, $\quad M = I + K P^{-1} K + \mathbf{1}\mathbf{1}^T / d_c$,
+//!   $\quad \alpha = P^{-1} K r$, $\quad c = \mathbf{1}^T r / d_c$;
+//! * RKHS norm, $A = K + \lambda I$, $a = A^{-1} \mathbf{1}$, $s = \mathbf{1}^T a$:
+//!   $\quad H = \lambda (A^{-1} - a a^T / s)$, $\quad \alpha = r / \lambda$,
+//!   $\quad c = a^T v / s$.
+//!
+//! Neither inverts $K$ nor the $(n+1)$-sized normal matrix of the paper's
+//! Algorithm 1, so duplicate points are harmless and `f32` will do.
+
+use super::fit::Outlier;
+use super::greedy::ResidualMaker;
+use super::regularizer::{Penalty, Regularizer};
+use crate::kernel::gram;
+use crate::linalg::cholesky::{self, backward, forward, inverse_column};
+use crate::linalg::{multiply_transposed, self_product, self_product_scratch_len};
+use crate::{Error, Kernel, Points, Real};
+
+/// The factored system of one regression problem, in the caller's memory.
+///
+/// As a [`ResidualMaker`] it computes the columns of $H$ by two triangular
+/// solves each, which is the cheaper way for a single fit.
+/// [`PlanRef::new`](super::PlanRef::new) turns it into $H$ itself.
+#[derive(Debug)]
+pub struct System<'a, T> {
+    pub(crate) n: usize,
+    /// The Cholesky factor of $M$ or $A$.
+    pub(crate) factor: &'a mut [T],
+    /// $s$, zero if there is no free bias.
+    pub(crate) sum: T,
+    pub(crate) model: Model<'a, T>,
+}
+
+/// How coefficients and bias follow from the residual.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Model<'a, T> {
+    /// $\alpha$ = sum of $r_i$ times row `i` of `map`; $c$ = sum of $r$
+    /// times `bias`.
+    Mapped { map: &'a [T], bias: T },
+    /// $\alpha = r / \lambda$; $c = g \cdot v$ with $g = a / s$ in `bias`, zero
+    /// if there is no bias.
+    Scaled { lambda: T, bias: &'a [T] },
+}
+
+impl<'a, T: Real> System<'a, T> {
+    /// Scalars of memory for `n` points and the l2 or Tikhonov penalty.
+    #[must_use]
+    pub const fn l2_len(n: usize) -> usize {
+        n.saturating_mul(n).saturating_mul(2)
+    }
+
+    /// Scalars of memory for `n` points and the RKHS penalty.
+    #[must_use]
+    pub const fn rkhs_len(n: usize) -> usize {
+        n.saturating_mul(n).saturating_add(n)
+    }
+
+    /// Scalars of memory for `n` points and this regularizer.
+    #[must_use]
+    pub const fn len_for(n: usize, regularizer: &Regularizer<'_, T>) -> usize {
+        match regularizer.penalty {
+            Penalty::Rkhs { .. } => Self::rkhs_len(n),
+            _ => Self::l2_len(n),
+        }
+    }
+
+    /// Scalars of scratch that building takes with the l2 or RKHS penalty.
+    #[must_use]
+    pub const fn scratch_len(n: usize) -> usize {
+        max(cholesky::factor_scratch_len::<T>(n), self_product_scratch_len::<T>(n))
+    }
+
+    /// Scalars of scratch that building takes with the Tikhonov penalty.
+    #[must_use]
+    pub const fn tikhonov_scratch_len(n: usize) -> usize {
+        n.saturating_mul(n).saturating_add(Self::scratch_len(n))
+    }
+
+    /// Scalars of scratch that building takes with this regularizer.
+    #[must_use]
+    pub const fn scratch_len_for(n: usize, regularizer: &Regularizer<'_, T>) -> usize {
+        match regularizer.penalty {
+            Penalty::Tikhonov { .. } => Self::tikhonov_scratch_len(n),
+            _ => Self::scratch_len(n),
+        }
+    }
+
+    /// Builds and factors the system in `memory`
+    /// ([`len_for`](Self::len_for) scalars).
+    ///
+    /// # Errors
+    /// If the points, the kernel, the regularizer or the buffers are wrong, or
+    /// the system is not positive definite.
+    pub fn new<'p>(
+        points: impl Into<Points<'p, T>>,
+        kernel: &impl Kernel<T>,
+        regularizer: Regularizer<'_, T>,
+        memory: &'a mut [T],
+        scratch: &mut [T],
+    ) -> Result<Self, Error> {
+        let points = points.into();
+        points.check()?;
+        let n = points.len();
+        regularizer.check(n)?;
+        let needed = Self::len_for(n, &regularizer);
+        Error::check_at_least("memory", memory.len(), needed)?;
+        let needed = Self::scratch_len_for(n, &regularizer);
+        Error::check_at_least("scratch", scratch.len(), needed)?;
+        let (matrix, rest) = memory.split_at_mut(n * n);
+        match regularizer.penalty {
+            Penalty::Rkhs { lambda } => {
+                gram(points, kernel, matrix)?;
+                let bias = &mut rest[..n];
+                Self::scaled(matrix, bias, lambda, regularizer.bias, scratch)
+            }
+            Penalty::L2 { lambda } => {
+                let map = &mut rest[..n * n];
+                gram(points, kernel, map)?;
+                let whitening = Whitening::Weights { lambda, weights: regularizer.weights };
+                let bias = if regularizer.bias { lambda.recip() } else { T::zero() };
+                Self::mapped(matrix, map, whitening, bias, scratch)
+            }
+            Penalty::Tikhonov { psi, bias_lambda } => {
+                let map = &mut rest[..n * n];
+                gram(points, kernel, map)?;
+                let (factor, scratch) = scratch.split_at_mut(n * n);
+                squared(psi, n, factor);
+                cholesky::factor(factor, n, scratch)?;
+                let bias = if regularizer.bias { bias_lambda.recip() } else { T::zero() };
+                Self::mapped(matrix, map, Whitening::Factor(factor), bias, scratch)
+            }
+        }
+    }
+
+    /// RKHS norm: `factor` comes with $K$.
+    fn scaled(
+        factor: &'a mut [T],
+        bias: &'a mut [T],
+        lambda: T,
+        with_bias: bool,
+        scratch: &mut [T],
+    ) -> Result<Self, Error> {
+        let n = bias.len();
+        for i in 0..n {
+            factor[i * n + i] = factor[i * n + i] + lambda;
+        }
+        cholesky::factor(factor, n, scratch)?;
+        let mut sum = T::zero();
+        if with_bias {
+            bias.fill(T::one());
+            cholesky::solve(factor, bias)?;
+            sum = bias.iter().fold(T::zero(), |sum, &a| sum + a);
+            for a in bias.iter_mut() {
+                *a = *a / sum;
+            }
+        } else {
+            bias.fill(T::zero());
+        }
+        Ok(Self { n, factor, sum, model: Model::Scaled { lambda, bias } })
+    }
+
+    /// l2 and Tikhonov: `map` comes with $K$. With $P = L_P L_P^T$ and
+    /// $Z = K L_P^{-T}$ we have $M = I + Z Z^T + \mathbf{1}\mathbf{1}^T / d_c$,
+    /// and the coefficients are $\alpha = (Z L_P^{-1})^T r$.
+    fn mapped(
+        matrix: &'a mut [T],
+        map: &'a mut [T],
+        whitening: Whitening<'_, T>,
+        bias: T,
+        scratch: &mut [T],
+    ) -> Result<Self, Error> {
+        let n = map.len().isqrt();
+        whitening.apply(map, n, true);
+        for (i, row) in matrix.chunks_exact_mut(n).enumerate() {
+            row[..=i].fill(bias);
+            row[i] = row[i] + T::one();
+        }
+        self_product(map, n, matrix, scratch)?;
+        whitening.apply(map, n, false);
+        cholesky::factor(matrix, n, scratch)?;
+        Ok(Self { n, factor: matrix, sum: T::zero(), model: Model::Mapped { map, bias } })
+    }
+}
+
+/// The factor $L_P$ of the penalty matrix $P$.
+enum Whitening<'a, T> {
+    /// Diagonal, of $\lambda \psi_i$.
+    Weights { lambda: T, weights: Option<&'a [T]> },
+    /// Lower triangular.
+    Factor(&'a [T]),
+}
+
+impl<T: Real> Whitening<'_, T> {
+    /// Multiplies each row of `matrix` from the right by $L_P^{-T}$
+    /// (`transposed`) or $L_P^{-1}$.
+    fn apply(&self, matrix: &mut [T], n: usize, transposed: bool) {
+        for row in matrix.chunks_exact_mut(n) {
+            match *self {
+                Self::Weights { lambda, weights: None } => {
+                    let scale = lambda.sqrt().recip();
+                    for x in row {
+                        *x = *x * scale;
+                    }
+                }
+                Self::Weights { lambda, weights: Some(weights) } => {
+                    for (x, &weight) in row.iter_mut().zip(weights) {
+                        *x = *x / (lambda * weight).sqrt();
+                    }
+                }
+                // x L^-T is solved by L z = x, x L^-1 by L^T z = x.
+                Self::Factor(l) if transposed => forward(l, row, 0),
+                Self::Factor(l) => backward(l, row),
+            }
+        }
+    }
+}
+
+/// Lower triangle of $\Psi^T \Psi$.
+fn squared<T: Real>(psi: &[T], n: usize, out: &mut [T]) {
+    out.fill(T::zero());
+    for row in psi.chunks_exact(n) {
+        for i in 0..n {
+            for j in 0..=i {
+                out[i * n + j] = out[i * n + j] + row[i] * row[j];
+            }
+        }
+    }
+}
+
+impl<T: Real> ResidualMaker<T> for System<'_, T> {
+    fn len(&self) -> usize {
+        self.n
+    }
+
+    fn residual(&self, v: &[T], out: &mut [T]) {
+        out.copy_from_slice(v);
+        if let Model::Scaled { lambda, bias } = self.model {
+            // H v = lambda A^-1 (v - c 1).
+            let c = inner_product(bias, v);
+            for x in out.iter_mut() {
+                *x = lambda * (*x - c);
+            }
+        }
+        forward(self.factor, out, 0);
+        backward(self.factor, out);
+    }
+
+    fn column(&self, j: usize, out: &mut [T]) {
+        inverse_column(self.factor, j, out);
+        if let Model::Scaled { lambda, bias } = self.model {
+            let along = self.sum * bias[j];
+            for (x, &g) in out.iter_mut().zip(bias) {
+                *x = lambda * (*x - along * g);
+            }
+        }
+    }
+}
+
+impl<T: Real> Model<'_, T> {
+    /// Coefficients $\alpha$ from the residual.
+    pub(crate) fn coefficients(&self, residual: &[T], out: &mut [T]) {
+        match *self {
+            Self::Mapped { map, .. } => multiply_transposed(map, residual, out),
+            Self::Scaled { lambda, .. } => {
+                for (a, &r) in out.iter_mut().zip(residual) {
+                    *a = r / lambda;
+                }
+            }
+        }
+    }
+
+    /// Bias $c$ from the residual and from the data, outliers included.
+    pub(crate) fn bias(&self, residual: &[T], y: &[T]) -> T {
+        match *self {
+            Self::Mapped { bias, .. } => residual.iter().fold(T::zero(), |sum, &r| sum + r) * bias,
+            Self::Scaled { bias, .. } => inner_product(bias, y),
+        }
+    }
+
+    /// What an outlier that was left in the data adds to [`bias`](Self::bias).
+    pub(crate) fn bias_of(&self, outlier: Outlier<T>) -> T {
+        match *self {
+            Self::Mapped { .. } => T::zero(),
+            Self::Scaled { bias, .. } => bias[outlier.index] * outlier.value,
+        }
+    }
+}
+
+fn inner_product<T: Real>(a: &[T], b: &[T]) -> T {
+    a.iter().zip(b).fold(T::zero(), |sum, (&a, &b)| sum + a * b)
+}
+
+/// The larger one, at compile time too.
+pub(crate) const fn max(a: usize, b: usize) -> usize {
+    if a > b { a } else { b }
+}

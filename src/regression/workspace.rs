@@ -1,0 +1,153 @@
+//! Memory of one fit.
+
+use crate::linalg::cholesky::Extending;
+use crate::{Error, Real};
+
+/// The caller's memory for one fit of `n` points with at most `k` outliers.
+///
+/// `k` is the length of the list of indices, and a cap on the outliers.
+///
+/// ```
+/// use kgard::Workspace;
+/// const N: usize = 64;
+/// const K: usize = 8;
+/// let mut scalars = [0.0_f32; Workspace::<f32>::len(N, K)];
+/// let mut indices = [0; K];
+/// let work = Workspace::new(N, &mut scalars, &mut indices)?;
+/// # let _ = work;
+/// # Ok::<(), kgard::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Workspace<'a, T> {
+    residual: &'a mut [T],
+    values: &'a mut [T],
+    factor: &'a mut [T],
+    columns: &'a mut [T],
+    indices: &'a mut [usize],
+}
+
+impl<'a, T: Real> Workspace<'a, T> {
+    /// Scalars that a fit of `n` points with at most `k` outliers takes:
+    /// the residual, the outliers' values, the factor $L$ and the columns $W$
+    /// with room for one more.
+    #[must_use]
+    pub const fn len(n: usize, k: usize) -> usize {
+        let columns = n.saturating_mul(k.saturating_add(1));
+        columns.saturating_add(Extending::<T>::len(k)).saturating_add(n).saturating_add(k)
+    }
+
+    /// Divides up the caller's memory.
+    ///
+    /// # Errors
+    /// [`Error::TooShort`] if there are fewer than
+    /// [`len`](Self::len)`(n, indices.len())` scalars.
+    pub fn new(n: usize, scalars: &'a mut [T], indices: &'a mut [usize]) -> Result<Self, Error> {
+        // More outliers than points there cannot be.
+        let k = indices.len().min(n);
+        Error::check_at_least("workspace", scalars.len(), Self::len(n, k))?;
+        let (residual, rest) = scalars.split_at_mut(n);
+        let (values, rest) = rest.split_at_mut(k);
+        let (factor, rest) = rest.split_at_mut(Extending::<T>::len(k));
+        let columns = &mut rest[..n * (k + 1)];
+        Ok(Self { residual, values, factor, columns, indices: &mut indices[..k] })
+    }
+}
+
+/// Where the greedy loop keeps what it finds: borrowed memory of a fixed size,
+/// or memory that grows.
+pub(crate) trait Storage<T> {
+    /// Makes room for `k` outliers, or says that there is none.
+    fn reserve(&mut self, k: usize) -> bool;
+    /// The memory.
+    fn parts(&mut self) -> Parts<'_, T>;
+}
+
+/// The memory of the greedy loop, for a capacity of `k` outliers.
+pub(crate) struct Parts<'a, T> {
+    /// $r$, length `n`.
+    pub(crate) residual: &'a mut [T],
+    /// First $L^{-1} (H y)_S$, in the end $u_S$; length `k`.
+    pub(crate) values: &'a mut [T],
+    /// The packed factor $L$ of $H_{SS}$.
+    pub(crate) factor: &'a mut [T],
+    /// The columns $W$, one after another, with room for one more.
+    pub(crate) columns: &'a mut [T],
+    /// $S$ in order of selection; length `k`.
+    pub(crate) indices: &'a mut [usize],
+}
+
+impl<T: Real> Storage<T> for Workspace<'_, T> {
+    fn reserve(&mut self, k: usize) -> bool {
+        k <= self.indices.len()
+    }
+
+    fn parts(&mut self) -> Parts<'_, T> {
+        Parts {
+            residual: self.residual,
+            values: self.values,
+            factor: self.factor,
+            columns: self.columns,
+            indices: self.indices,
+        }
+    }
+}
+
+impl<'a, T: Real> Workspace<'a, T> {
+    /// The memory again, once the loop is done.
+    pub(crate) fn into_parts(self) -> Parts<'a, T> {
+        let Self { residual, values, factor, columns, indices } = self;
+        Parts { residual, values, factor, columns, indices }
+    }
+}
+
+/// Memory that grows with the outliers, so that a fit of `n` points takes
+/// O(n k) scalars whatever the cap.
+#[cfg(feature = "alloc")]
+pub(crate) struct Growing<T> {
+    pub(crate) residual: alloc::vec::Vec<T>,
+    pub(crate) values: alloc::vec::Vec<T>,
+    factor: alloc::vec::Vec<T>,
+    columns: alloc::vec::Vec<T>,
+    pub(crate) indices: alloc::vec::Vec<usize>,
+}
+
+#[cfg(feature = "alloc")]
+impl<T: Real> Growing<T> {
+    /// Room for `k` outliers to begin with.
+    pub(crate) fn new(n: usize, k: usize) -> Self {
+        use alloc::vec;
+        Self {
+            residual: vec![T::zero(); n],
+            values: vec![T::zero(); k],
+            factor: vec![T::zero(); Extending::<T>::len(k)],
+            columns: vec![T::zero(); n * (k + 1)],
+            indices: vec![0; k],
+        }
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl<T: Real> Storage<T> for Growing<T> {
+    fn reserve(&mut self, k: usize) -> bool {
+        if k > self.indices.len() {
+            // Half as much again, so that the copying stays a constant factor.
+            let k = k + k / 2;
+            let n = self.residual.len();
+            self.values.resize(k, T::zero());
+            self.factor.resize(Extending::<T>::len(k), T::zero());
+            self.columns.resize(n * (k + 1), T::zero());
+            self.indices.resize(k, 0);
+        }
+        true
+    }
+
+    fn parts(&mut self) -> Parts<'_, T> {
+        Parts {
+            residual: &mut self.residual,
+            values: &mut self.values,
+            factor: &mut self.factor,
+            columns: &mut self.columns,
+            indices: &mut self.indices,
+        }
+    }
+}

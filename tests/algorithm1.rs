@@ -1,0 +1,429 @@
+//! Every path through KGARD against Algorithm 1 written literally.
+#![allow(missing_docs)]
+mod common;
+
+use common::oracle::{self, Penalty, State};
+use common::problem::Problem;
+use kgard::{Gaussian, Matern32, Plan, PlanRef, Points, Regularizer, Stop, System, Workspace};
+use proptest::prelude::*;
+use twofloat::TwoFloat;
+
+/// One regularizer in the library's and in the oracle's words.
+#[derive(Debug, Clone)]
+enum Case {
+    L2 { lambda: f64 },
+    Weighted { lambda: f64, weights: Vec<f64> },
+    Rkhs { lambda: f64 },
+    Tikhonov { psi: Vec<f64>, bias_lambda: f64 },
+}
+
+impl Case {
+    fn all(n: usize, lambda: f64, seed: u64) -> Vec<Self> {
+        let mut random = common::problem::Random(seed);
+        let mut weights = vec![0.0; n];
+        kgard::border_weights(&mut weights, n / 5, 5.0);
+        // A dense Psi: a multiple of the identity, differences, and a bit of
+        // everything.
+        let mut psi = vec![0.0; n * n];
+        for i in 0..n {
+            for j in 0..n {
+                let base = if i == j {
+                    1.0
+                } else if j == i + 1 {
+                    -0.4
+                } else {
+                    0.0
+                };
+                psi[i * n + j] = lambda.sqrt() * (base + 0.05 * random.normal());
+            }
+        }
+        vec![
+            Self::L2 { lambda },
+            Self::Weighted { lambda, weights },
+            Self::Rkhs { lambda },
+            Self::Tikhonov { psi, bias_lambda: lambda },
+        ]
+    }
+
+    fn regularizer(&self) -> Regularizer<'_, f64> {
+        match self {
+            Self::L2 { lambda } => Regularizer::l2(*lambda),
+            Self::Weighted { lambda, weights } => Regularizer::l2(*lambda).with_weights(weights),
+            Self::Rkhs { lambda } => Regularizer::rkhs(*lambda),
+            Self::Tikhonov { psi, bias_lambda } => Regularizer::tikhonov(psi, *bias_lambda),
+        }
+    }
+
+    fn penalty(&self, n: usize) -> Penalty<TwoFloat> {
+        let two = TwoFloat::from;
+        let mut p = vec![two(0.0); n * n];
+        let d_c = match self {
+            Self::Rkhs { lambda } => return Penalty::Rkhs { lambda: two(*lambda) },
+            Self::L2 { lambda } => {
+                (0..n).for_each(|i| p[i * n + i] = two(*lambda));
+                lambda
+            }
+            Self::Weighted { lambda, weights } => {
+                (0..n).for_each(|i| p[i * n + i] = two(*lambda) * two(weights[i]));
+                lambda
+            }
+            Self::Tikhonov { psi, bias_lambda } => {
+                for a in 0..n {
+                    for b in 0..n {
+                        for i in 0..n {
+                            p[a * n + b] = p[a * n + b] + two(psi[i * n + a]) * two(psi[i * n + b]);
+                        }
+                    }
+                }
+                bias_lambda
+            }
+        };
+        Penalty::Quadratic { p, d_c: two(*d_c) }
+    }
+}
+
+/// The kernel's Gram matrix, as the library computes it, in double-double.
+fn gram(points: Points<'_, f64>, kernel: &impl kgard::Kernel<f64>) -> Vec<TwoFloat> {
+    let mut k = vec![0.0; points.len() * points.len()];
+    kgard::kernel::gram(points, kernel, &mut k).unwrap();
+    k.into_iter().map(TwoFloat::from).collect()
+}
+
+fn oracle_states(
+    problem: &Problem,
+    kernel: &impl kgard::Kernel<f64>,
+    case: &Case,
+    bias: bool,
+    steps: usize,
+) -> Vec<State<TwoFloat>> {
+    let y: Vec<TwoFloat> = problem.y.iter().map(|&y| TwoFloat::from(y)).collect();
+    oracle::kgard(&gram(problem.points(), kernel), &y, &case.penalty(problem.n()), bias, steps)
+}
+
+/// As many steps as the oracle selects beyond doubt at precision `margin`.
+fn clear_steps(states: &[State<TwoFloat>], margin: f64) -> usize {
+    let clear = |s: &State<TwoFloat>| {
+        let (first, second) = (f64::from(s.next.0), f64::from(s.next.1));
+        first - second > margin * first
+    };
+    states[..states.len() - 1].iter().take_while(|s| clear(s)).count()
+}
+
+struct Found {
+    support: Vec<usize>,
+    u: Vec<f64>,
+    alpha: Vec<f64>,
+    c: f64,
+    residual: Vec<f64>,
+    fitted: Vec<f64>,
+}
+
+fn assert_same(found: &Found, state: &State<TwoFloat>, y: &[f64], tolerance: f64, what: &str) {
+    let scale = y.iter().fold(1.0_f64, |m, y| m.max(y.abs()));
+    let close = |a: f64, b: TwoFloat, size: f64, part: &str| {
+        let b = f64::from(b);
+        assert!(
+            (a - b).abs() <= tolerance * size,
+            "{what}: {part} {a} instead of {b} (k = {})",
+            state.support.len()
+        );
+    };
+    assert_eq!(found.support, state.support, "{what}: outliers in order");
+    let largest = state.alpha.iter().fold(scale, |m, a| m.max(f64::from(a.abs())));
+    for i in 0..y.len() {
+        close(found.alpha[i], state.alpha[i], largest, "coefficient");
+        close(found.residual[i], state.residual[i], scale, "residual");
+        let u =
+            state.support.iter().position(|&s| s == i).map_or(TwoFloat::from(0.0), |p| state.u[p]);
+        close(found.fitted[i], TwoFloat::from(y[i]) - u - state.residual[i], scale, "fitted value");
+    }
+    for (a, b) in found.u.iter().zip(&state.u) {
+        close(*a, *b, scale, "outlier value");
+    }
+    close(found.c, state.c, largest.min(1e3 * scale), "bias");
+}
+
+fn owned<K>(fit: &kgard::Fit<f64, K>) -> Found {
+    Found {
+        support: fit.outliers().iter().map(|o| o.index).collect(),
+        u: fit.outliers().iter().map(|o| o.value).collect(),
+        alpha: fit.coefficients().to_vec(),
+        c: fit.bias(),
+        residual: fit.residual().to_vec(),
+        fitted: fit.fitted().to_vec(),
+    }
+}
+
+fn borrowed<T: kgard::Real>(fit: &kgard::FitRef<'_, T>) -> Found {
+    let wide = |v: &[T]| v.iter().map(|x| x.to_f64().unwrap()).collect::<Vec<_>>();
+    let mut alpha = vec![T::zero(); fit.residual().len()];
+    fit.coefficients(&mut alpha).unwrap();
+    let mut fitted = alpha.clone();
+    fit.fitted(&mut fitted).unwrap();
+    Found {
+        support: fit.outliers().map(|o| o.index).collect(),
+        u: fit.outliers().map(|o| o.value.to_f64().unwrap()).collect(),
+        alpha: wide(&alpha),
+        c: fit.bias().to_f64().unwrap(),
+        residual: wide(fit.residual()),
+        fitted: wide(&fitted),
+    }
+}
+
+/// All paths in f64, after `k` outliers for every `k` up to `steps`.
+fn check_f64<K: kgard::Kernel<f64> + Clone>(
+    problem: &Problem,
+    kernel: K,
+    case: &Case,
+    bias: bool,
+    steps: usize,
+    tolerance: f64,
+) {
+    let states = oracle_states(problem, &kernel, case, bias, steps);
+    let n = problem.n();
+    let mut regularizer = case.regularizer();
+    if !bias {
+        regularizer = regularizer.without_bias();
+    }
+    let plan = Plan::new(problem.points(), kernel.clone(), regularizer).unwrap();
+    for k in 0..=clear_steps(&states, 1e-9) {
+        let state = &states[k];
+        let y = &problem.y;
+        let what = |path| format!("{path}, {case:?}, n = {n}");
+
+        let fit = plan.fit(y, Stop::count(k)).unwrap();
+        assert_same(&owned(&fit), state, y, tolerance, &what("plan"));
+
+        let once = kgard::fit(problem.points(), y, kernel.clone(), regularizer, Stop::count(k));
+        assert_same(&owned(&once.unwrap()), state, y, tolerance, &what("one shot"));
+
+        let mut scalars = vec![0.0; Workspace::<f64>::len(n, k)];
+        let mut indices = vec![0; k];
+        let work = Workspace::new(n, &mut scalars, &mut indices).unwrap();
+        let fit = plan.as_ref().fit(y, Stop::max_residual(0.0), work).unwrap();
+        assert_same(&borrowed(&fit), state, y, tolerance, &what("scratch tier"));
+
+        let fit = plan.fit_support(y, &state.support).unwrap();
+        assert_same(&owned(&fit), state, y, tolerance, &what("given support"));
+    }
+}
+
+/// The scratch tier in f32, planned in f32 and planned in f64.
+fn check_f32(problem: &Problem, width: f64, case: &Case, steps: usize, tolerance: f64) {
+    let narrow = |v: &[f64]| v.iter().map(|&x| x as f32).collect::<Vec<f32>>();
+    // The oracle works on the rounded data.
+    let mut rounded = problem.clone();
+    rounded.x = narrow(&problem.x).iter().map(|&x| f64::from(x)).collect();
+    rounded.y = narrow(&problem.y).iter().map(|&y| f64::from(y)).collect();
+    let states = oracle_states(&rounded, &Matern32::new(width), case, true, steps);
+    let (x, y) = (narrow(&problem.x), narrow(&problem.y));
+    let n = y.len();
+    let wide = Plan::new(rounded.points(), Matern32::new(width), case.regularizer()).unwrap();
+    let cast = wide.cast(Matern32::new(width as f32)).unwrap();
+
+    let weights;
+    let psi;
+    let regularizer = match case {
+        Case::L2 { lambda } => Regularizer::l2(*lambda as f32),
+        Case::Rkhs { lambda } => Regularizer::rkhs(*lambda as f32),
+        Case::Weighted { lambda, weights: w } => {
+            weights = narrow(w);
+            Regularizer::l2(*lambda as f32).with_weights(&weights)
+        }
+        Case::Tikhonov { psi: p, bias_lambda } => {
+            psi = narrow(p);
+            Regularizer::tikhonov(&psi, *bias_lambda as f32)
+        }
+    };
+    let mut memory = vec![0.0_f32; PlanRef::<f32>::l2_len(n) + n];
+    let mut scratch = vec![0.0_f32; PlanRef::<f32>::tikhonov_scratch_len(n)];
+    let points = Points::new(&x, problem.dim).unwrap();
+    let kernel = Matern32::new(width as f32);
+    let plan = PlanRef::new(points, &kernel, regularizer, &mut memory, &mut scratch).unwrap();
+
+    for k in 0..=clear_steps(&states, 2e-3) {
+        for (plan, what) in [(plan, "f32"), (cast.as_ref(), "f64 cast to f32")] {
+            let mut scalars = vec![0.0; Workspace::<f32>::len(n, k)];
+            let mut indices = vec![0; k];
+            let work = Workspace::new(n, &mut scalars, &mut indices).unwrap();
+            let fit = plan.fit(&y, Stop::max_residual(0.0), work).unwrap();
+            let what = format!("{what}, {case:?}, n = {n}");
+            assert_same(&borrowed(&fit), &states[k], &rounded.y, tolerance, &what);
+        }
+    }
+}
+
+#[test]
+fn fixed_problems() {
+    for (n, dim, outliers) in [(40, 1, 4), (49, 2, 6), (30, 3, 3)] {
+        let problem = Problem::new(n, dim, outliers, 0.1, n as u64);
+        for case in Case::all(n, 0.2, 1) {
+            for bias in [true, false] {
+                // A kernel whose Gram matrix is far from singular: the normal
+                // equations of the RKHS penalty are not solvable otherwise.
+                check_f64(&problem, Matern32::new(0.3), &case, bias, outliers + 2, 1e-9);
+            }
+            if !matches!(case, Case::Rkhs { .. }) {
+                check_f64(&problem, Gaussian::new(0.3), &case, true, outliers + 2, 1e-8);
+            }
+        }
+    }
+}
+
+#[test]
+fn up_to_the_cap() {
+    // Every point but one can be taken out, with a free bias; all of them with
+    // a penalised one.
+    let problem = Problem::new(12, 1, 3, 0.2, 7);
+    for case in Case::all(12, 0.3, 2) {
+        check_f64(&problem, Matern32::new(0.2), &case, true, 11, 1e-7);
+        let plan = Plan::new(problem.points(), Matern32::new(0.2), case.regularizer()).unwrap();
+        let fit = plan.fit(&problem.y, Stop::max_residual(0.0)).unwrap();
+        let free = matches!(case, Case::Rkhs { .. });
+        assert!(fit.outliers().len() >= if free { 11 } else { 12 } - 1, "{case:?}");
+        assert!(fit.residual_norm() < 1e-6);
+    }
+}
+
+#[test]
+fn the_size_of_the_paper() {
+    let problem = Problem::table1(20, 3);
+    let mut weights = vec![0.0; 199];
+    kgard::border_weights(&mut weights, 5, 5.0);
+    let case = Case::Weighted { lambda: 0.2, weights };
+    let kernel = Gaussian::new(0.15);
+    let y: Vec<TwoFloat> = problem.y.iter().map(|&y| TwoFloat::from(y)).collect();
+    let k = gram(problem.points(), &kernel);
+    let fit = kgard::fit(
+        problem.points(),
+        &problem.y,
+        kernel,
+        case.regularizer(),
+        Stop::residual_norm(10.0),
+    )
+    .unwrap();
+    let mut found: Vec<usize> = fit.outliers().iter().map(|o| o.index).collect();
+    // The last step of the literal algorithm, with the support that was found.
+    let state = oracle::solve_step(&k, &y, &case.penalty(199), true, &found);
+    assert_same(&owned(&fit), &state, &problem.y, 1e-9, "table 1");
+    found.sort_unstable();
+    let mut wrong = problem.wrong.clone();
+    wrong.sort_unstable();
+    assert_eq!(found, wrong);
+}
+
+#[test]
+fn single_precision() {
+    for (n, dim, outliers) in [(40, 1, 4), (64, 2, 5)] {
+        let problem = Problem::new(n, dim, outliers, 0.1, 3 * n as u64);
+        for case in Case::all(n, 0.2, 1) {
+            check_f32(&problem, 0.15, &case, outliers, 3e-4);
+        }
+    }
+}
+
+#[test]
+fn one_point() {
+    let problem = Problem { dim: 1, x: vec![0.5], y: vec![3.0], wrong: vec![] };
+    for case in Case::all(1, 0.2, 1) {
+        check_f64(&problem, Gaussian::new(0.3), &case, true, 0, 1e-12);
+    }
+}
+
+#[test]
+fn constant_data() {
+    let mut problem = Problem::new(30, 1, 0, 0.0, 1);
+    problem.y.fill(2.5);
+    for case in Case::all(30, 0.2, 1) {
+        check_f64(&problem, Matern32::new(0.2), &case, true, 0, 1e-9);
+    }
+    // A free bias explains a constant, so nothing is left to take out.
+    let plan = Plan::new(problem.points(), Gaussian::new(0.2), Regularizer::rkhs(0.1)).unwrap();
+    let fit = plan.fit(&problem.y, Stop::max_residual(1e-9)).unwrap();
+    assert_eq!(fit.outliers().len(), 0);
+    assert!((fit.bias() - 2.5).abs() < 1e-12);
+}
+
+/// With duplicate points K is singular, and the normal equations of the RKHS
+/// penalty with it. The conditions of a minimum tell all the same.
+#[test]
+fn duplicate_points() {
+    let mut problem = Problem::new(40, 1, 4, 0.1, 11);
+    for i in 0..20 {
+        problem.x[2 * i + 1] = problem.x[2 * i];
+    }
+    for case in Case::all(40, 0.2, 1) {
+        if !matches!(case, Case::Rkhs { .. }) {
+            check_f64(&problem, Gaussian::new(0.3), &case, true, 5, 1e-9);
+        }
+    }
+    let lambda = 0.2;
+    let kernel = Gaussian::new(0.3);
+    let plan = Plan::new(problem.points(), kernel, Regularizer::rkhs(lambda)).unwrap();
+    let fit = plan.fit(&problem.y, Stop::count(4)).unwrap();
+    let mut k = vec![0.0; 1600];
+    kgard::kernel::gram(problem.points(), &kernel, &mut k).unwrap();
+    let r = fit.residual();
+    // d/dc, d/du and K^-1 d/d alpha of |y - K alpha - c - u|^2 + lambda alpha' K alpha.
+    assert!(r.iter().sum::<f64>().abs() < 1e-10);
+    assert!(fit.outliers().iter().all(|o| r[o.index] == 0.0));
+    let mut u = vec![0.0; 40];
+    fit.outliers().iter().for_each(|o| u[o.index] = o.value);
+    for i in 0..40 {
+        assert!((lambda * fit.coefficients()[i] - r[i]).abs() < 1e-10);
+        let f = (0..40).map(|j| k[i * 40 + j] * fit.coefficients()[j]).sum::<f64>() + fit.bias();
+        assert!((problem.y[i] - u[i] - f - r[i]).abs() < 1e-10);
+    }
+}
+
+#[test]
+fn a_system_becomes_a_plan() {
+    let problem = Problem::new(30, 1, 3, 0.1, 5);
+    let kernel = Gaussian::new(0.2);
+    for case in Case::all(30, 0.2, 1) {
+        let regularizer = case.regularizer();
+        let mut memory = vec![0.0; System::<f64>::len_for(30, &regularizer)];
+        let mut scratch = vec![0.0; PlanRef::<f64>::tikhonov_scratch_len(30)];
+        let system =
+            System::new(problem.points(), &kernel, regularizer, &mut memory, &mut scratch).unwrap();
+        let plan = system.into_plan(&mut scratch).unwrap();
+        let direct = Plan::new(problem.points(), kernel, regularizer).unwrap();
+        assert_eq!(plan, direct.as_ref());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_problems(
+        n in 2usize..36,
+        dim in 1usize..4,
+        share in 0.0..0.3f64,
+        noise in 0.0..0.5f64,
+        lambda in 0.02..3.0f64,
+        width in 0.05..1.0f64,
+        seed in any::<u64>(),
+    ) {
+        let outliers = (share * n as f64) as usize;
+        let problem = Problem::new(n, dim, outliers, noise, seed);
+        for case in Case::all(n, lambda, seed) {
+            check_f64(&problem, Matern32::new(width), &case, true, outliers.min(n - 1), 1e-7);
+        }
+    }
+
+    #[test]
+    fn random_problems_in_single_precision(
+        n in 2usize..36,
+        dim in 1usize..4,
+        share in 0.0..0.25f64,
+        lambda in 0.1..3.0f64,
+        seed in any::<u64>(),
+    ) {
+        let outliers = (share * n as f64) as usize;
+        let problem = Problem::new(n, dim, outliers, 0.2, seed);
+        for case in Case::all(n, lambda, seed) {
+            check_f32(&problem, 0.2, &case, outliers, 2e-3);
+        }
+    }
+}
