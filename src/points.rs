@@ -42,7 +42,10 @@ impl<'a, T: Real> Points<'a, T> {
     /// Number of points.
     #[must_use]
     pub const fn len(&self) -> usize {
-        if self.dim == 0 { 0 } else { self.coordinates.len() / self.dim }
+        match self.coordinates.len().checked_div(self.dim) {
+            Some(len) => len,
+            None => 0,
+        }
     }
 
     /// Whether there are none.

@@ -1,5 +1,5 @@
 //! Every path through KGARD against Algorithm 1 written literally.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::pedantic)]
 mod common;
 
 use common::oracle::{self, Penalty, State};
@@ -71,7 +71,7 @@ impl Case {
                 for a in 0..n {
                     for b in 0..n {
                         for i in 0..n {
-                            p[a * n + b] = p[a * n + b] + two(psi[i * n + a]) * two(psi[i * n + b]);
+                            p[a * n + b] += two(psi[i * n + a]) * two(psi[i * n + b]);
                         }
                     }
                 }

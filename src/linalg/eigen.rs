@@ -16,7 +16,7 @@ const QL_STEPS: usize = 64;
 /// Scalars of scratch that [`symmetric`] needs.
 #[must_use]
 pub const fn symmetric_scratch_len(n: usize) -> usize {
-    3 * n
+    n.saturating_mul(3)
 }
 
 /// Decomposes the symmetric `n` x `n` matrix `a` (the lower triangle is read):

@@ -162,7 +162,7 @@ pub(in crate::linalg) fn add_up_to_diagonal<T: Real, const LANES: usize>(
     left: usize,
     values: &[T; LANES],
 ) {
-    let row = &mut a[i * n..][..i + 1];
+    let row = &mut a[i * n..][..=i];
     if left + LANES <= i + 1 {
         let row = &mut row[left..][..LANES];
         for l in 0..LANES {

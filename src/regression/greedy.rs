@@ -69,7 +69,7 @@ pub(crate) fn search<T: Real>(
         }
         k += 1;
     };
-    finish(k, storage.parts());
+    solve_outliers(k, &mut storage.parts());
     Ok((k, reason))
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn with_support<T: Real>(
         }
         take_out(maker, j, k, storage.parts())?;
     }
-    finish(support.len(), storage.parts());
+    solve_outliers(support.len(), &mut storage.parts());
     Ok(support.len())
 }
 
@@ -141,8 +141,8 @@ fn take_out<T: Real>(
 
     let mut factor = Extending::resume(factor, k);
     let b = factor.push_solved(found.chunks_exact(n).map(|w| w[j]), w[j])?;
-    let step = residual[j] / b;
-    dispatch(Step { residual, found, d: factor.last_row(), b, step, w });
+    let length = residual[j] / b;
+    dispatch(Step { residual, found, d: factor.last_row(), b, length, w });
 
     // Exactly: what is taken out has no residual, now and later.
     for &s in &indices[..k] {
@@ -152,7 +152,7 @@ fn take_out<T: Real>(
     for &s in &indices[..k] {
         residual[s] = T::zero();
     }
-    values[k] = step;
+    values[k] = length;
     indices[k] = j;
     Ok(())
 }
@@ -163,7 +163,8 @@ struct Step<'a, T> {
     found: &'a [T],
     d: &'a [T],
     b: T,
-    step: T,
+    /// $r_j / b$.
+    length: T,
     w: &'a mut [T],
 }
 
@@ -171,7 +172,7 @@ impl<T: Real> Routine for Step<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let Self { residual, found, d, b, step, w } = self;
+        let Self { residual, found, d, b, length, w } = self;
         // w = W d - H e_j, then divided by -b.
         for w in w.iter_mut() {
             *w = -*w;
@@ -181,11 +182,11 @@ impl<T: Real> Routine for Step<'_, T> {
         for w in w.iter_mut() {
             *w = *w * scale;
         }
-        add_scaled::<T, FUSED>(residual, -step, w);
+        add_scaled::<T, FUSED>(residual, -length, w);
     }
 }
 
 /// $L^T u = L^{-1} (H y)_S$, whose right-hand side the steps have collected.
-fn finish<T: Real>(k: usize, parts: Parts<'_, T>) {
+fn solve_outliers<T: Real>(k: usize, parts: &mut Parts<'_, T>) {
     Extending::resume(parts.factor, k).solve_upper(&mut parts.values[..k]);
 }

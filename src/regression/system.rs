@@ -123,7 +123,7 @@ impl<'a, T: Real> System<'a, T> {
                 gram(points, kernel, map)?;
                 let whitening = Whitening::Weights { lambda, weights: regularizer.weights };
                 let bias = if regularizer.bias { lambda.recip() } else { T::zero() };
-                Self::mapped(matrix, map, whitening, bias, scratch)
+                Self::mapped(matrix, map, &whitening, bias, scratch)
             }
             Penalty::Tikhonov { psi, bias_lambda } => {
                 let map = &mut rest[..n * n];
@@ -132,7 +132,7 @@ impl<'a, T: Real> System<'a, T> {
                 squared(psi, n, factor);
                 cholesky::factor(factor, n, scratch)?;
                 let bias = if regularizer.bias { bias_lambda.recip() } else { T::zero() };
-                Self::mapped(matrix, map, Whitening::Factor(factor), bias, scratch)
+                Self::mapped(matrix, map, &Whitening::Factor(factor), bias, scratch)
             }
         }
     }
@@ -170,7 +170,7 @@ impl<'a, T: Real> System<'a, T> {
     fn mapped(
         matrix: &'a mut [T],
         map: &'a mut [T],
-        whitening: Whitening<'_, T>,
+        whitening: &Whitening<'_, T>,
         bias: T,
         scratch: &mut [T],
     ) -> Result<Self, Error> {

@@ -63,9 +63,7 @@ pub fn solve_step<T: Real>(
     let x = |i: usize, column: usize| {
         if column < n {
             k[i * n + column]
-        } else if column < first_u {
-            T::one()
-        } else if support[column - first_u] == i {
+        } else if column < first_u || support[column - first_u] == i {
             T::one()
         } else {
             zero

@@ -32,7 +32,7 @@ impl<'a, T: Real> Extending<'a, T> {
     #[must_use]
     pub const fn len(k: usize) -> usize {
         // One of the two factors is even; a length beyond usize saturates.
-        let (half, other) = if k % 2 == 0 { (k / 2, k + 1) } else { (k / 2 + 1, k) };
+        let (half, other) = if k.is_multiple_of(2) { (k / 2, k + 1) } else { (k / 2 + 1, k) };
         half.saturating_mul(other)
     }
 
@@ -54,7 +54,7 @@ impl<'a, T: Real> Extending<'a, T> {
 
     /// Row `i` of `L`, up to its diagonal.
     fn row(&self, i: usize) -> &[T] {
-        &self.packed[Self::len(i)..][..i + 1]
+        &self.packed[Self::len(i)..][..=i]
     }
 
     /// Extends $A$ by the column `a` above the diagonal entry `diagonal`.
@@ -70,7 +70,7 @@ impl<'a, T: Real> Extending<'a, T> {
         Error::check_at_least("memory of the factor", self.packed.len(), Self::len(k + 1))?;
         let (rows, d) = self.packed.split_at_mut(Self::len(k));
         for i in 0..k {
-            let row = &rows[Self::len(i)..][..i + 1];
+            let row = &rows[Self::len(i)..][..=i];
             let known = row[..i].iter().zip(&*d).fold(a[i], |sum, (&l, &d)| sum - l * d);
             d[i] = known / row[i];
         }
@@ -98,7 +98,7 @@ impl<'a, T: Real> Extending<'a, T> {
     /// With `d` in place behind the last row: $b = \sqrt{\alpha - d^T d}$.
     fn close_row(&mut self, diagonal: T) -> Result<T, Error> {
         let k = self.size;
-        let row = &mut self.packed[Self::len(k)..][..k + 1];
+        let row = &mut self.packed[Self::len(k)..][..=k];
         let squared = row[..k].iter().fold(diagonal, |sum, &d| sum - d * d);
         // What is left must be more than the rounding of what was taken away.
         let rounding = diagonal.abs() * T::epsilon() * crate::real::count(k + 1);

@@ -30,7 +30,7 @@ pub const fn factor_scratch_len<T>(n: usize) -> usize {
     let panels = if n <= BLOCK { 1 } else { (n - BLOCK).div_ceil(width) };
     let depth = if n < BLOCK { n } else { BLOCK };
     // The panels, and the reciprocals of a block's pivots.
-    panels * depth * width + depth
+    panels.saturating_mul(depth * width).saturating_add(depth)
 }
 
 /// Factors the symmetric positive definite matrix `a` (`n` x `n`, row-major,

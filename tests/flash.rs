@@ -1,0 +1,159 @@
+//! Plans that leave the machine: bytes and Rust source.
+#![allow(missing_docs, clippy::pedantic)]
+mod common;
+
+use common::problem::Problem;
+use kgard::{Error, Gaussian, Plan, PlanRef, Regularizer, Stop, Workspace};
+
+fn plans(n: usize) -> Vec<Plan<f64, Gaussian<f64>>> {
+    let problem = Problem::new(n, 2, 3, 0.1, 8);
+    [Regularizer::l2(0.2), Regularizer::rkhs(0.2), Regularizer::rkhs(0.2).without_bias()]
+        .map(|regularizer| Plan::new(problem.points(), Gaussian::new(0.4), regularizer).unwrap())
+        .into()
+}
+
+/// Bytes at an address that is a multiple of eight, plus `offset`.
+fn aligned(bytes: &[u8], offset: usize) -> (Vec<u64>, usize) {
+    let mut words = vec![0_u64; bytes.len() / 8 + 2];
+    bytemuck::cast_slice_mut::<u64, u8>(&mut words)[offset..][..bytes.len()].copy_from_slice(bytes);
+    (words, offset)
+}
+
+fn with_bytes<R>(bytes: &[u8], offset: usize, f: impl FnOnce(&[u8]) -> R) -> R {
+    let (words, offset) = aligned(bytes, offset);
+    f(&bytemuck::cast_slice::<u64, u8>(&words)[offset..][..bytes.len()])
+}
+
+#[test]
+fn bytes_are_borrowed_as_the_same_plan() {
+    for plan in plans(20) {
+        with_bytes(&plan.to_bytes(), 0, |bytes| {
+            let (borrowed, points) = PlanRef::<f64>::from_bytes(bytes).unwrap();
+            assert_eq!(borrowed, plan.as_ref());
+            assert_eq!(points, plan.points());
+            // Borrowed, not copied.
+            let inside = bytes.as_ptr_range();
+            assert!(inside.contains(&borrowed.residual_maker().as_ptr().cast()));
+        });
+        let narrow = plan.cast(Gaussian::new(0.4_f32)).unwrap();
+        with_bytes(&narrow.to_bytes(), 0, |bytes| {
+            let (borrowed, points) = PlanRef::<f32>::from_bytes(bytes).unwrap();
+            assert_eq!(borrowed, narrow.as_ref());
+            assert_eq!(points, narrow.points());
+        });
+    }
+}
+
+#[test]
+fn wrong_bytes_are_refused() {
+    let plan = &plans(6)[0];
+    let good = plan.to_bytes();
+    let refused = |bytes: &[u8]| {
+        with_bytes(bytes, 0, |bytes| match PlanRef::<f64>::from_bytes(bytes) {
+            Err(Error::Format { what }) => what,
+            other => panic!("{other:?}"),
+        })
+    };
+    assert!(refused(&[]).contains("begin"));
+    assert!(refused(b"not a plan at all, but long enough to be one.......").contains("begin"));
+    // Cut off anywhere, longer, or with any single bit flipped.
+    for len in 0..good.len() {
+        refused(&good[..len]);
+    }
+    let mut longer = good.clone();
+    longer.push(0);
+    assert!(refused(&longer).contains("length"));
+    for byte in 0..good.len() {
+        for bit in 0..8 {
+            let mut damaged = good.clone();
+            damaged[byte] ^= 1 << bit;
+            refused(&damaged);
+        }
+    }
+    // Sizes that overflow when multiplied.
+    let mut hostile = good.clone();
+    hostile[24..32].copy_from_slice(&u64::MAX.to_le_bytes());
+    assert!(refused(&hostile).contains("length"));
+    hostile[24..32].copy_from_slice(&(1_u64 << 32).to_le_bytes());
+    assert!(refused(&hostile).contains("length"));
+    // Another scalar type, another version, another alignment.
+    with_bytes(&good, 0, |bytes| {
+        let error = PlanRef::<f32>::from_bytes(bytes).unwrap_err();
+        assert!(error.to_string().contains("scalar type"), "{error}");
+    });
+    let mut newer = good.clone();
+    newer[8] = 2;
+    assert!(refused(&newer).contains("version"));
+    with_bytes(&good, 1, |bytes| {
+        let error = PlanRef::<f64>::from_bytes(bytes).unwrap_err();
+        assert!(error.to_string().contains("include_plan!"), "{error}");
+    });
+}
+
+#[test]
+fn casting_to_a_type_that_is_too_small_is_refused() {
+    let plan = Plan::new(&[0.0, 1e300], Gaussian::new(1.0), Regularizer::l2(0.1)).unwrap();
+    let error = plan.cast(Gaussian::new(1.0_f32)).unwrap_err();
+    assert!(matches!(error, Error::NotFinite { index: 1, .. }), "{error:?}");
+}
+
+/// A plan made in f64 and cast is closer to the truth than one made in f32.
+#[test]
+fn planning_in_a_wider_type_pays() {
+    let problem = Problem::new(100, 1, 0, 0.1, 8);
+    let wide = Plan::new(&problem.x, Gaussian::new(0.5), Regularizer::rkhs(1e-3)).unwrap();
+    let cast = wide.cast(Gaussian::new(0.5_f32)).unwrap();
+    let x: Vec<f32> = problem.x.iter().map(|&x| x as f32).collect();
+    let made = Plan::new(&x, Gaussian::new(0.5_f32), Regularizer::rkhs(1e-3)).unwrap();
+    let error = |plan: PlanRef<'_, f32>| {
+        plan.residual_maker()
+            .iter()
+            .zip(wide.as_ref().residual_maker())
+            .map(|(&a, &b)| (f64::from(a) - b).abs())
+            .fold(0.0, f64::max)
+    };
+    assert!(10.0 * error(cast.as_ref()) < error(made.as_ref()));
+}
+
+/// The generated source is compiled here, for both penalties.
+#[allow(dead_code, unreachable_pub, clippy::unreadable_literal)]
+mod generated {
+    pub mod mapped {
+        include!("data/plan_mapped.rs");
+    }
+    pub mod scaled {
+        include!("data/plan_scaled.rs");
+    }
+}
+
+const SOURCE_POINTS: [f64; 6] = [0.0, 0.2, 0.35, 0.5, 0.8, 1.0];
+
+#[test]
+fn rust_source_is_the_plan() {
+    let check = |regularizer: Regularizer<'_, f64>, file: &str, included: PlanRef<'_, f32>| {
+        let plan = Plan::new(&SOURCE_POINTS, Gaussian::new(0.3), regularizer).unwrap();
+        let plan = plan.cast(Gaussian::new(0.3_f32)).unwrap();
+        let source = plan.to_rust_source("A plan of six points, for tests/flash.rs.");
+        let path = format!("{}/tests/data/{file}", env!("CARGO_MANIFEST_DIR"));
+        if std::env::var_os("KGARD_BLESS").is_some() {
+            return std::fs::write(&path, &source).unwrap();
+        }
+        assert_eq!(source, std::fs::read_to_string(&path).unwrap(), "KGARD_BLESS=1 rewrites it");
+        for (a, b) in plan.as_ref().residual_maker().iter().zip(included.residual_maker()) {
+            assert!((a - b).abs() < 1e-6);
+        }
+        let y = [0.0_f32, 0.5, 0.6, 5.0, 0.7, 0.2];
+        let mut scalars = [0.0; Workspace::<f32>::len(6, 2)];
+        let mut indices = [0; 2];
+        let work = Workspace::new(6, &mut scalars, &mut indices).unwrap();
+        let fit = included.fit(&y, Stop::max_residual(1.0), work).unwrap();
+        assert_eq!(fit.outliers().map(|o| o.index).collect::<Vec<_>>(), [3]);
+        let reference = plan.fit(&y, Stop::max_residual(1.0)).unwrap();
+        assert!((fit.bias() - reference.bias()).abs() < 1e-5);
+    };
+    check(Regularizer::l2(0.2), "plan_mapped.rs", generated::mapped::PLAN);
+    check(Regularizer::rkhs(0.2), "plan_scaled.rs", generated::scaled::PLAN);
+    assert_eq!(generated::scaled::N, 6);
+    assert_eq!(generated::mapped::POINTS, SOURCE_POINTS.map(|x| x as f32));
+    assert_eq!(generated::mapped::DIM, 1);
+}
