@@ -1,1 +1,26 @@
-fn main() {}
+//! The program `kgard`: results on standard output, messages on standard
+//! error, exit code 0 (done), 1 (failed) or 2 (wrong usage).
+
+mod args;
+mod commands;
+mod error;
+mod input;
+mod kernel;
+mod method;
+mod model;
+mod number;
+mod output;
+mod penalty;
+mod prediction;
+mod report;
+mod table;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match commands::run(&args::Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => error.report(),
+    }
+}

@@ -1,0 +1,281 @@
+//! The command line.
+
+use crate::error::{Error, Result};
+use crate::kernel::{Choice, Family};
+use crate::method::{Method, StopArg};
+use crate::number::{not_negative, positive};
+use crate::penalty::{Border, Norm, Penalty};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Robust non-linear regression: fits a smooth function to data and finds the
+/// values that are simply wrong.
+///
+/// Results go to standard output, messages to standard error. Exit code: 0
+/// done, 1 failed, 2 wrong usage.
+#[derive(Debug, Parser)]
+#[command(name = "kgard", version, propagate_version = true, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  kgard fit data.csv --sigma 0.3 --lambda 0.1 -o model.json
+  kgard predict model.json grid.csv -o out.csv
+  kgard plan grid.csv --sigma 0.3 --lambda 0.1 -o plan.rs";
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Fit a function to the rows of a CSV file and list the outliers
+    Fit(FitArgs),
+    /// Evaluate a saved model at the rows of a CSV file
+    Predict(PredictArgs),
+    /// Make a plan for a device that measures at fixed points
+    Plan(PlanArgs),
+}
+
+const FIT_EXAMPLES: &str = "\
+Examples:
+  kgard fit data.csv --sigma 0.3 --lambda 0.1
+  kgard fit data.csv --target temperature --sigma 5 --lambda 1 --stop max:2.5 --json
+  kgard fit - --sigma 0.3 --lambda 0.1 --refit-lambda 0.01 -o model.json < data.csv
+  kgard fit data.csv --sigma 0.3 --lambda 0.1 --predict grid.csv --predictions out.csv
+
+The file has one row per point, columns separated by commas. The first line is a
+header unless all of its cells are numbers. Rows are counted from 0, without the
+header, wherever an index is printed.
+
+Only one result can go to standard output: with `-o -` or `--predictions -` the
+summary goes to standard error.";
+
+/// `kgard fit`.
+#[derive(Debug, Args)]
+#[command(after_help = FIT_EXAMPLES)]
+pub(crate) struct FitArgs {
+    /// The data, a CSV file; `-` is standard input
+    #[arg(value_name = "DATA.csv")]
+    pub(crate) data: PathBuf,
+    /// The column to be fitted, by name or by number from 1 [default: the last]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) target: Option<String>,
+    /// The method: with outliers, or plain kernel ridge regression
+    #[arg(long, value_enum, default_value_t = Method::Kgard)]
+    pub(crate) method: Method,
+    /// When to stop: `norm:E` or `max:E` when the 2-norm of the residual or its
+    /// largest entry is at most E, `auto` when none stands out [default: auto]
+    #[arg(long, value_name = "RULE", allow_hyphen_values = true)]
+    pub(crate) stop: Option<StopArg>,
+    /// Take out at most K outliers
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    pub(crate) at_most: Option<usize>,
+    /// Solve again with this lambda once the outliers are found: finding them
+    /// wants a large lambda, estimating the function a small one
+    #[arg(long, value_name = "L2", value_parser = positive, allow_negative_numbers = true)]
+    pub(crate) refit_lambda: Option<f64>,
+    /// Save the model, for `kgard predict`
+    #[arg(short, long, value_name = "MODEL.json")]
+    pub(crate) output: Option<PathBuf>,
+    /// Evaluate the function at the rows of this file too
+    #[arg(long, value_name = "GRID.csv", requires = "predictions")]
+    pub(crate) predict: Option<PathBuf>,
+    /// Where the predictions go
+    #[arg(long, value_name = "OUT.csv", requires = "predict")]
+    pub(crate) predictions: Option<PathBuf>,
+    /// Print one JSON object instead of the summary
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) kernel: KernelArgs,
+    #[command(flatten)]
+    pub(crate) penalty: PenaltyArgs,
+}
+
+const PREDICT_EXAMPLES: &str = "\
+Examples:
+  kgard predict model.json grid.csv -o out.csv
+  kgard predict model.json - < grid.csv | head
+
+If the model knows the names of its input columns and the grid has a header,
+the columns are found by name and others may stand beside them; else the grid
+has the input columns only, in the order of the data. The output is the grid
+with one more column, `prediction`; it always has a header.";
+
+/// `kgard predict`.
+#[derive(Debug, Args)]
+#[command(after_help = PREDICT_EXAMPLES)]
+pub(crate) struct PredictArgs {
+    /// A model that `kgard fit -o` saved; `-` is standard input
+    #[arg(value_name = "MODEL.json")]
+    pub(crate) model: PathBuf,
+    /// Where to evaluate it, a CSV file; `-` is standard input
+    #[arg(value_name = "GRID.csv")]
+    pub(crate) grid: PathBuf,
+    /// Where the predictions go; `-` is standard output
+    #[arg(short, long, value_name = "OUT.csv", default_value = "-")]
+    pub(crate) output: PathBuf,
+}
+
+const PLAN_EXAMPLES: &str = "\
+Examples:
+  kgard plan grid.csv --sigma 0.3 --lambda 0.1 -o plan.rs
+  kgard plan grid.csv --kernel matern52 --sigma 2 --lambda 0.5 --scalar f64 -o plan.bin
+
+On the device, `include!(\"plan.rs\")` or `kgard::include_plan!(\"plan.bin\")`.";
+
+/// `kgard plan`.
+#[derive(Debug, Args)]
+#[command(after_help = PLAN_EXAMPLES)]
+pub(crate) struct PlanArgs {
+    /// The points at which the device measures, a CSV file of inputs only; `-`
+    /// is standard input
+    #[arg(value_name = "GRID.csv")]
+    pub(crate) grid: PathBuf,
+    /// The scalar type of the device; the plan is made in f64 and rounded
+    #[arg(long, value_enum, default_value_t = Scalar::F32)]
+    pub(crate) scalar: Scalar,
+    /// Rust source if the name ends in .rs, bytes if it ends in .bin
+    #[arg(short, long, value_name = "PLAN.rs|PLAN.bin")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) kernel: KernelArgs,
+    #[command(flatten)]
+    pub(crate) penalty: PenaltyArgs,
+}
+
+/// Scalar types of devices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scalar {
+    /// 32 bits
+    F32,
+    /// 64 bits
+    F64,
+}
+
+/// The names of the kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum KernelName {
+    /// exp(-|a-b|^2 / sigma^2)
+    Gaussian,
+    /// exp(-|a-b|_1 / sigma)
+    Laplacian,
+    /// Once differentiable, of length sigma
+    Matern32,
+    /// Twice differentiable, of length sigma
+    Matern52,
+    /// (1 + |a-b|^2 / (2 alpha sigma^2))^-alpha
+    RationalQuadratic,
+    /// (gamma a.b + offset)^degree
+    Polynomial,
+    /// a.b
+    Linear,
+}
+
+/// The kernel and its parameters.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Kernel")]
+pub(crate) struct KernelArgs {
+    /// The kernel
+    #[arg(long, value_enum, default_value_t = KernelName::Gaussian)]
+    kernel: KernelName,
+    /// The width of a kernel of the distance
+    #[arg(long, value_name = "S", value_parser = positive, allow_negative_numbers = true)]
+    sigma: Option<f64>,
+    /// Of the rational-quadratic kernel [default: 1]
+    #[arg(long, value_name = "A", value_parser = positive, allow_negative_numbers = true)]
+    alpha: Option<f64>,
+    /// Of the polynomial kernel [default: 3]
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    degree: Option<u32>,
+    /// Of the polynomial kernel [default: 1]
+    #[arg(long, value_name = "G", value_parser = positive, allow_negative_numbers = true)]
+    gamma: Option<f64>,
+    /// Of the polynomial kernel [default: 1]
+    #[arg(long, value_name = "C", value_parser = not_negative, allow_negative_numbers = true)]
+    offset: Option<f64>,
+}
+
+impl KernelArgs {
+    /// The kernel up to its width.
+    pub(crate) fn family(&self) -> Result<Family> {
+        let family = match self.kernel {
+            KernelName::Gaussian => Family::Gaussian,
+            KernelName::Laplacian => Family::Laplacian,
+            KernelName::Matern32 => Family::Matern32,
+            KernelName::Matern52 => Family::Matern52,
+            KernelName::RationalQuadratic => {
+                Family::RationalQuadratic { alpha: self.alpha.unwrap_or(1.0) }
+            }
+            KernelName::Polynomial => Family::Polynomial {
+                degree: self.degree.unwrap_or(3),
+                gamma: self.gamma.unwrap_or(1.0),
+                offset: self.offset.unwrap_or(1.0),
+            },
+            KernelName::Linear => Family::Linear,
+        };
+        let polynomial = self.kernel == KernelName::Polynomial;
+        for (given, option, allowed) in [
+            (self.sigma.is_some(), "--sigma", family.has_width()),
+            (self.alpha.is_some(), "--alpha", self.kernel == KernelName::RationalQuadratic),
+            (self.degree.is_some(), "--degree", polynomial),
+            (self.gamma.is_some(), "--gamma", polynomial),
+            (self.offset.is_some(), "--offset", polynomial),
+        ] {
+            if given && !allowed {
+                return Err(Error::usage(format!(
+                    "the {} kernel has no {option}: drop it, or choose another --kernel",
+                    family.name()
+                )));
+            }
+        }
+        Ok(family)
+    }
+
+    /// The kernel, with a width that must have been given if it has one.
+    pub(crate) fn given(&self) -> Result<Choice> {
+        let family = self.family()?;
+        if family.has_width() && self.sigma.is_none() {
+            return Err(Error::usage(
+                "--sigma is not given, and it cannot be tuned yet: give the width of the kernel, \
+                 for example --sigma 0.3",
+            ));
+        }
+        Ok(Choice { family, sigma: self.sigma })
+    }
+}
+
+/// The penalty and its strength.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Penalty")]
+pub(crate) struct PenaltyArgs {
+    /// The strength of the penalty
+    #[arg(long, value_name = "L", value_parser = positive, allow_negative_numbers = true)]
+    lambda: Option<f64>,
+    /// What is penalised
+    #[arg(long, value_enum, default_value_t = Norm::L2)]
+    regularizer: Norm,
+    /// Multiply lambda by F at the first and the last M rows (l2 only)
+    #[arg(long, value_name = "M:F", allow_hyphen_values = true)]
+    border: Option<Border>,
+}
+
+impl PenaltyArgs {
+    /// The penalty, with a strength that must have been given.
+    pub(crate) fn given(&self) -> Result<Penalty> {
+        if self.border.is_some() && self.regularizer == Norm::Rkhs {
+            return Err(Error::usage(
+                "--border works with --regularizer l2 only: drop one of the two options",
+            ));
+        }
+        let lambda = self.lambda.ok_or_else(|| {
+            Error::usage(
+                "--lambda is not given, and it cannot be tuned yet: give the strength of the \
+                 penalty, for example --lambda 0.1",
+            )
+        })?;
+        Ok(Penalty { lambda, norm: self.regularizer, border: self.border })
+    }
+}

@@ -1,0 +1,162 @@
+//! `kgard fit`: data, fit, report; a model and predictions if asked for.
+
+use super::announce_size;
+use crate::args::FitArgs;
+use crate::error::{Error, Result};
+use crate::input::{Source, not_both_stdin};
+use crate::method::{Method, Problem, StopArg};
+use crate::model::{Head, Model};
+use crate::output::{Staged, is_stdout, message, to_stdout};
+use crate::report::Report;
+use crate::table::Table;
+use kgard::Points;
+use std::path::Path;
+
+/// Runs the command.
+pub(crate) fn run(args: &FitArgs) -> Result<()> {
+    check_usage(args)?;
+    let kernel = args.kernel.given()?;
+    let penalty = args.penalty.given()?;
+
+    let data = Data::read(args)?;
+    // A mistake in the grid is better found before the work than after it.
+    let grid = args.predict.as_deref().map(|grid| Table::read(Source::new(grid))).transpose()?;
+    let points = Points::new(&data.inputs, data.dim)?;
+    announce_size(points.len());
+    let solution = Problem {
+        points,
+        y: &data.y,
+        kernel,
+        penalty,
+        stop: args.stop.unwrap_or(StopArg::Auto).rule(args.at_most),
+        refit_lambda: args.refit_lambda,
+    }
+    .solve(args.method)?;
+
+    let report = Report {
+        method: args.method,
+        kernel,
+        penalty,
+        refit_lambda: args.refit_lambda,
+        inputs: data.input_names.as_deref(),
+        target: data.target_name.as_deref(),
+        points,
+        solution: &solution,
+    };
+    let text = if args.json { report.json()? } else { report.summary() };
+
+    let model = Model {
+        head: Head::current(),
+        method: args.method,
+        kernel,
+        penalty,
+        refit_lambda: args.refit_lambda,
+        inputs: data.input_names.clone(),
+        target: data.target_name.clone(),
+        bias: solution.bias,
+        coefficients: solution.coefficients.clone(),
+        points: points.iter().map(<[f64]>::to_vec).collect(),
+    };
+    let mut staged = Staged::default();
+    if let Some(path) = &args.output {
+        staged.add(path, model.to_bytes()?)?;
+    }
+    if let (Some(grid), Some(path)) = (&grid, &args.predictions) {
+        staged.add(path, model.predictions(grid)?)?;
+    }
+    staged.commit()?;
+    if to_stdout_instead(args).is_some() {
+        message(text.trim_end());
+        Ok(())
+    } else {
+        to_stdout(text.as_bytes())
+    }
+}
+
+/// The option that sends something else than the report to standard output.
+fn to_stdout_instead(args: &FitArgs) -> Option<&'static str> {
+    let goes = |path: &Option<_>| path.as_deref().is_some_and(is_stdout);
+    match (goes(&args.output), goes(&args.predictions)) {
+        (true, _) => Some("-o -"),
+        (_, true) => Some("--predictions -"),
+        _ => None,
+    }
+}
+
+/// Options that contradict each other.
+fn check_usage(args: &FitArgs) -> Result<()> {
+    if args.method == Method::Krr {
+        for (given, option) in [
+            (args.stop.is_some(), "--stop"),
+            (args.at_most.is_some(), "--at-most"),
+            (args.refit_lambda.is_some(), "--refit-lambda"),
+        ] {
+            if given {
+                return Err(Error::usage(format!(
+                    "{option} means nothing to --method krr, which looks for no outliers: drop it"
+                )));
+            }
+        }
+    }
+    if let Some(grid) = &args.predict {
+        not_both_stdin(Source::new(&args.data), Source::new(grid))?;
+    }
+    if args.output.is_some() && args.output == args.predictions {
+        return Err(Error::usage(
+            "the model and the predictions cannot go to the same place: \
+             give -o and --predictions different names",
+        ));
+    }
+    match to_stdout_instead(args) {
+        Some(option) if args.json => Err(Error::usage(format!(
+            "--json and {option} both write to standard output: give a file name in place of `-`"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The data, taken apart.
+struct Data {
+    inputs: Vec<f64>,
+    dim: usize,
+    y: Vec<f64>,
+    input_names: Option<Vec<String>>,
+    target_name: Option<String>,
+}
+
+impl Data {
+    fn read(args: &FitArgs) -> Result<Self> {
+        let table = Table::read(Source::new(Path::new(&args.data)))?;
+        let target = match &args.target {
+            Some(name) => table.column(name)?,
+            None => table.width() - 1,
+        };
+        if table.width() == 1 {
+            return Err(Error::failed(format!(
+                "{}: line {}: there is no input column: give at least two columns, \
+                 separated by commas",
+                table.name(),
+                table.line(0)
+            )));
+        }
+        let columns: Vec<usize> = (0..table.width()).filter(|&column| column != target).collect();
+        let names = table.header();
+        let input_names =
+            names.map(|names| columns.iter().map(|&column| names[column].clone()).collect());
+        // All columns at once, so that the first mistake of the file is the
+        // one that is named.
+        let all: Vec<usize> = (0..table.width()).collect();
+        let numbers = table.numbers(&all)?;
+        let rows = numbers.chunks_exact(table.width());
+        Ok(Self {
+            inputs: rows
+                .clone()
+                .flat_map(|row| columns.iter().map(|&column| row[column]))
+                .collect(),
+            dim: columns.len(),
+            y: rows.map(|row| row[target]).collect(),
+            input_names,
+            target_name: names.map(|names| names[target].clone()),
+        })
+    }
+}

@@ -1,0 +1,34 @@
+//! One file per subcommand.
+
+mod fit;
+mod plan;
+mod predict;
+
+use crate::args::Command;
+use crate::error::Result;
+use crate::number::counted;
+use crate::output::message;
+
+/// Does what the command line says.
+pub(crate) fn run(command: &Command) -> Result<()> {
+    match command {
+        Command::Fit(args) => fit::run(args),
+        Command::Predict(args) => predict::run(args),
+        Command::Plan(args) => plan::run(args),
+    }
+}
+
+/// Matrices of more bytes than this are worth a word beforehand.
+const LARGE: f64 = 2e9;
+
+/// Warns of matrices that will take long and take much memory.
+fn announce_size(n: usize) {
+    let bytes = 2.0 * (n as f64) * (n as f64) * size_of::<f64>() as f64;
+    if bytes > LARGE {
+        message(&format!(
+            "note: {} take about {:.0} GB of memory, and a while",
+            counted(n, "point"),
+            bytes / 1e9
+        ));
+    }
+}

@@ -1,0 +1,149 @@
+//! The model file: JSON that holds all it takes to predict.
+
+use crate::error::{Error, Result};
+use crate::input::Source;
+use crate::kernel::Choice;
+use crate::method::Method;
+use crate::penalty::Penalty;
+use serde::{Deserialize, Serialize};
+
+/// What a model file calls itself.
+const FORMAT: &str = "kgard-model";
+/// The only version there is so far.
+const VERSION: u64 = 1;
+
+/// A fitted function.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Model {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) method: Method,
+    #[serde(flatten)]
+    pub(crate) kernel: Choice,
+    #[serde(flatten)]
+    pub(crate) penalty: Penalty,
+    pub(crate) refit_lambda: Option<f64>,
+    /// Names of the input columns, if the data had a header.
+    pub(crate) inputs: Option<Vec<String>>,
+    /// Name of the target column, if the data had a header.
+    pub(crate) target: Option<String>,
+    pub(crate) bias: f64,
+    /// One per point.
+    pub(crate) coefficients: Vec<f64>,
+    /// The coordinates of each point.
+    pub(crate) points: Vec<Vec<f64>>,
+}
+
+/// What is read first.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Head {
+    format: String,
+    version: u64,
+}
+
+impl Head {
+    /// That of the files that this program writes.
+    pub(crate) fn current() -> Self {
+        Self { format: FORMAT.into(), version: VERSION }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
+        if self.format != FORMAT {
+            return Err(format!(
+                "its format is {:?}, not {FORMAT:?}: give a file that `kgard fit -o` wrote",
+                self.format
+            ));
+        }
+        if self.version != VERSION {
+            return Err(format!(
+                "it has version {} of the model format, and this program reads version \
+                 {VERSION}: fit it anew, or use the program that wrote it",
+                self.version
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Model {
+    /// The bytes of its file.
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut bytes = serde_json::to_vec(self)
+            .map_err(|error| Error::failed(format!("the model cannot be saved: {error}")))?;
+        bytes.push(b'\n');
+        Ok(bytes)
+    }
+
+    /// Reads a model and checks all of it.
+    pub(crate) fn read(source: Source<'_>) -> Result<Self> {
+        let bytes = source.read()?;
+        Self::parse(&bytes)
+            .map_err(|why| Error::failed(format!("{source}: is not a usable model: {why}")))
+    }
+
+    fn parse(bytes: &[u8]) -> std::result::Result<Self, String> {
+        let hint = |error| format!("{error}; give a file that `kgard fit -o` wrote");
+        let head: Head = serde_json::from_slice(bytes).map_err(hint)?;
+        head.check()?;
+        let model: Self = serde_json::from_slice(bytes).map_err(hint)?;
+        model.check()?;
+        Ok(model)
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
+        let n = self.points.len();
+        if n == 0 {
+            return Err("it has no points: fit it anew".into());
+        }
+        if self.coefficients.len() != n {
+            let found = self.coefficients.len();
+            return Err(format!("it has {found} coefficients for {n} points: fit it anew"));
+        }
+        let dim = self.dim();
+        if dim == 0 {
+            return Err("its points have no coordinates: fit it anew".into());
+        }
+        if let Some((i, point)) = self.points.iter().enumerate().find(|(_, p)| p.len() != dim) {
+            return Err(format!(
+                "point {i} has {} coordinates, but point 0 has {dim}: fit it anew",
+                point.len()
+            ));
+        }
+        if let Some(names) = &self.inputs
+            && names.len() != dim
+        {
+            let found = names.len();
+            return Err(format!("it names {found} inputs for {dim} coordinates: fit it anew"));
+        }
+        let finite = |what: &str, x: f64| {
+            if x.is_finite() { Ok(()) } else { Err(format!("{what} is {x}: fit it anew")) }
+        };
+        finite("its bias", self.bias)?;
+        for (i, &alpha) in self.coefficients.iter().enumerate() {
+            finite(&format!("coefficient {i}"), alpha)?;
+        }
+        for (i, &x) in
+            self.points.iter().enumerate().flat_map(|(i, p)| p.iter().map(move |x| (i, x)))
+        {
+            finite(&format!("a coordinate of point {i}"), x)?;
+        }
+        let positive = |what: &str, x: f64| {
+            if x > 0.0 && x.is_finite() {
+                Ok(())
+            } else {
+                Err(format!("its {what} is {x}, which is not positive: fit it anew"))
+            }
+        };
+        positive("lambda", self.penalty.lambda)?;
+        positive("refit_lambda", self.refit_lambda.unwrap_or(1.0))?;
+        self.kernel.kernel::<f64>().map(|_| ()).map_err(|error| match error {
+            Error::Usage(text) | Error::Failed(text) => text,
+            Error::PipeClosed => String::new(),
+        })
+    }
+
+    /// Coordinates per point.
+    pub(crate) fn dim(&self) -> usize {
+        self.points.first().map_or(0, Vec::len)
+    }
+}

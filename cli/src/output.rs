@@ -1,0 +1,122 @@
+//! Where results go: standard output, or files that appear whole or not at
+//! all.
+//!
+//! A file is written under another name in the same folder and renamed when it
+//! is complete, so that a failure leaves neither half a file nor a damaged old
+//! one.
+
+use crate::error::{Error, Result};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// Whether the command line means standard output by this path.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Writes to standard output.
+pub(crate) fn to_stdout(bytes: &[u8]) -> Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Error::PipeClosed),
+        Err(error) => Err(Error::failed(format!("standard output: cannot be written: {error}"))),
+    }
+}
+
+/// Tells the user something, on standard error. If nobody can read it there,
+/// that is no reason to fail.
+pub(crate) fn message(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Outputs that are written, but not yet in their places.
+#[derive(Default)]
+pub(crate) struct Staged {
+    files: Vec<(NamedTempFile, PathBuf)>,
+    streams: Vec<(Option<PathBuf>, Vec<u8>)>,
+}
+
+impl Staged {
+    /// Adds an output to `path`, or to standard output if it is `-`.
+    pub(crate) fn add(&mut self, path: &Path, bytes: Vec<u8>) -> Result<()> {
+        if is_stdout(path) {
+            self.streams.push((None, bytes));
+            return Ok(());
+        }
+        // A rename would put a file in the place of a link: follow it.
+        let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        match target.metadata() {
+            Ok(old) if old.is_dir() => {
+                return Err(wrong(path, "is a folder: give the name of a file in it"));
+            }
+            // Nor in the place of a device or a named pipe.
+            Ok(old) if !old.is_file() => self.streams.push((Some(target), bytes)),
+            Ok(old) => {
+                if old.permissions().readonly() {
+                    return Err(wrong(path, "is read-only: choose another name"));
+                }
+                let file = stage(&target, &bytes).map_err(|error| cannot_write(path, &error))?;
+                file.as_file()
+                    .set_permissions(old.permissions())
+                    .map_err(|error| cannot_write(path, &error))?;
+                self.files.push((file, target));
+            }
+            Err(_) => {
+                let file = stage(&target, &bytes).map_err(|error| cannot_write(path, &error))?;
+                self.files.push((file, target));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts all outputs in their places, the files first.
+    pub(crate) fn commit(self) -> Result<()> {
+        for (file, target) in self.files {
+            file.persist(&target).map_err(|error| cannot_write(&target, &error.error))?;
+        }
+        for (target, bytes) in self.streams {
+            match target {
+                None => to_stdout(&bytes)?,
+                Some(device) => std::fs::OpenOptions::new()
+                    .write(true)
+                    .open(&device)
+                    .and_then(|mut device| device.write_all(&bytes))
+                    .map_err(|error| cannot_write(&device, &error))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes a file beside `target`. It is deleted unless it is renamed later.
+fn stage(target: &Path, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
+    let folder = match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".kgard-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As any new file, and not for the user only: the umask still applies.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    Ok(file)
+}
+
+fn wrong(path: &Path, what: &str) -> Error {
+    Error::failed(format!("{}: {what}", path.display()))
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
+    // Without the name of the temporary file, which nobody has asked for.
+    let text = error.to_string();
+    let cause = text.split(" at path ").next().unwrap_or_default();
+    wrong(path, &format!("cannot be written: {cause}; check the name, the folder and the disk"))
+}
