@@ -1,0 +1,214 @@
+//! `kgard fit` against the library called directly.
+
+use crate::common::{Folder, PLANTED, Random, csv, indices, numbers, sine};
+use kgard::{
+    Fit, Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Points, Polynomial,
+    RationalQuadratic, Regularizer, Stop, border_weights,
+};
+use serde_json::Value;
+
+fn with_sine(header: &str) -> (Folder, Vec<f64>, Vec<f64>) {
+    let folder = Folder::new();
+    let (x, y) = sine();
+    folder.write("data.csv", csv(header, &[&x, &y]));
+    (folder, x, y)
+}
+
+#[track_caller]
+fn same_as_library<K: Kernel<f64>>(json: &Value, fit: &Fit<f64, K>) {
+    assert_eq!(numbers(&json["coefficients"]), fit.coefficients());
+    assert_eq!(numbers(&json["fitted"]), fit.fitted());
+    assert_eq!(numbers(&json["residual"]), fit.residual());
+    assert_eq!(json["bias"].as_f64(), Some(fit.bias()));
+    assert_eq!(json["residual_norm"].as_f64(), Some(fit.residual_norm()));
+    let expected: Vec<(usize, f64)> = fit.outliers().iter().map(|o| (o.index, o.value)).collect();
+    let values = json["outliers"].as_array().expect("outliers").iter();
+    let values = values.map(|o| o["value"].as_f64().expect("a value"));
+    assert_eq!(indices(json).into_iter().zip(values).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn planted_outliers_are_found_and_all_keys_are_there() {
+    let (folder, x, y) = with_sine("x,y");
+    let json = folder.kgard("fit data.csv --sigma 0.2 --lambda 0.1 --json").json();
+    let fit = kgard::fit(&x, &y, Gaussian::new(0.2), Regularizer::l2(0.1), Stop::automatic());
+    same_as_library(&json, &fit.expect("a fit"));
+    let mut found = indices(&json);
+    assert_eq!(found, [77, 50, 13], "the worst first");
+    found.sort_unstable();
+    assert_eq!(found, PLANTED);
+    for (key, value) in [
+        ("method", Value::from("kgard")),
+        ("n", 100.into()),
+        ("kernel", "gaussian".into()),
+        ("sigma", 0.2.into()),
+        ("lambda", 0.1.into()),
+        ("regularizer", "l2".into()),
+        ("border", Value::Null),
+        ("refit_lambda", Value::Null),
+        ("iterations", 3.into()),
+        ("stop_reason", "automatic".into()),
+        ("inputs", vec!["x"].into()),
+        ("target", "y".into()),
+    ] {
+        assert_eq!(json.get(key), Some(&value), "{key}");
+    }
+}
+
+#[test]
+fn stopping_rules() {
+    let (folder, x, y) = with_sine("");
+    for (option, stop, reason) in [
+        ("--stop norm:2", Stop::residual_norm(2.0), "residual_norm"),
+        ("--stop max:1", Stop::max_residual(1.0), "max_residual"),
+        ("--stop auto", Stop::automatic(), "automatic"),
+        ("--at-most 2", Stop::automatic().at_most(2), "cap"),
+        ("--stop max:0 --at-most 4", Stop::count(4), "cap"),
+    ] {
+        let command = format!("fit data.csv --sigma 0.2 --lambda 0.1 --json {option}");
+        let json = folder.kgard(&command).json();
+        let fit = kgard::fit(&x, &y, Gaussian::new(0.2), Regularizer::l2(0.1), stop);
+        same_as_library(&json, &fit.expect("a fit"));
+        assert_eq!(json["stop_reason"], reason, "{option}");
+        assert_eq!(json["inputs"], Value::Null);
+    }
+}
+
+#[test]
+fn penalties_refit_and_ridge() {
+    let (folder, x, y) = with_sine("");
+    let library = |regularizer, stop| {
+        kgard::fit(&x, &y, Gaussian::new(0.2), regularizer, stop).expect("a fit")
+    };
+    let program = |options: &str| {
+        folder.kgard(&format!("fit data.csv --sigma 0.2 --lambda 0.1 --json {options}")).json()
+    };
+    let mut weights = [0.0; 100];
+    border_weights(&mut weights, 5, 5.0);
+    let border = Regularizer::l2(0.1).with_weights(&weights);
+
+    let json = program("--regularizer rkhs");
+    same_as_library(&json, &library(Regularizer::rkhs(0.1), Stop::automatic()));
+    let json = program("--border 5:5");
+    same_as_library(&json, &library(border, Stop::automatic()));
+    assert_eq!(json["border"]["margin"], 5);
+    assert_eq!(json["border"]["factor"], 5.0);
+    let json = program("--method krr");
+    same_as_library(&json, &library(Regularizer::l2(0.1), Stop::count(0)));
+    assert_eq!(json["iterations"], 0);
+
+    let first = library(border, Stop::automatic());
+    let refit = first.refit(&y, Regularizer::l2(0.01).with_weights(&weights)).expect("a fit");
+    let json = program("--border 5:5 --refit-lambda 0.01");
+    same_as_library(&json, &refit);
+    assert_eq!(json["stop_reason"], "automatic", "that of the search");
+    assert_eq!(json["refit_lambda"], 0.01);
+    assert_eq!(json["lambda"], 0.1);
+}
+
+#[test]
+fn all_kernels() {
+    let (folder, x, y) = with_sine("x,y");
+    let check = |options: &str, kernel: &dyn Fn(&[f64], &[f64]) -> f64, sigma: Value| {
+        let command = format!("fit data.csv --lambda 0.1 --stop max:1 --json {options}");
+        let json = folder.kgard(&command).json();
+        let regularizer = Regularizer::l2(0.1);
+        let fit = kgard::fit(&x, &y, kernel, regularizer, Stop::max_residual(1.0)).expect("a fit");
+        same_as_library(&json, &fit);
+        assert_eq!(json["sigma"], sigma);
+        let name = options.split_whitespace().nth(1).expect("a name");
+        assert_eq!(json["kernel"], name);
+    };
+    macro_rules! check {
+        ($options:expr, $kernel:expr, $sigma:expr) => {
+            check($options, &|a: &[f64], b: &[f64]| $kernel.evaluate(a, b), Value::from($sigma))
+        };
+    }
+    check!("--kernel gaussian --sigma 0.3", Gaussian::new(0.3), 0.3);
+    check!("--kernel laplacian --sigma 0.3", Laplacian::new(0.3), 0.3);
+    check!("--kernel matern32 --sigma 0.3", Matern32::new(0.3), 0.3);
+    check!("--kernel matern52 --sigma 0.3", Matern52::new(0.3), 0.3);
+    let rational = RationalQuadratic::new(0.3, 1.0);
+    check!("--kernel rational-quadratic --sigma 0.3", rational, 0.3);
+    let rational = RationalQuadratic::new(0.3, 2.5);
+    check!("--kernel rational-quadratic --sigma 0.3 --alpha 2.5", rational, 0.3);
+    check!("--kernel polynomial", Polynomial::new(1.0, 1.0, 3), ());
+    let polynomial = Polynomial::new(2.0, 0.0, 4);
+    check!("--kernel polynomial --degree 4 --gamma 2 --offset 0", polynomial, ());
+    check!("--kernel linear", Linear, ());
+}
+
+#[test]
+fn target_by_name_and_number_among_several_inputs() {
+    let folder = Folder::new();
+    let mut random = Random::new(3);
+    let mut column = || (0..60).map(|_| random.unit()).collect::<Vec<f64>>();
+    let (a, b) = (column(), column());
+    let mut y: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a * a - b).collect();
+    y[20] -= 6.0;
+    folder.write("named.csv", csv("a,the target,b", &[&a, &y, &b]));
+    folder.write("numbered.csv", csv("", &[&a, &y, &b]));
+    folder.write("last.csv", csv("a,b,y", &[&a, &b, &y]));
+    let points: Vec<f64> = a.iter().zip(&b).flat_map(|(&a, &b)| [a, b]).collect();
+    let points = Points::new(&points, 2).expect("points");
+    let fit = kgard::fit(points, &y, Gaussian::new(1.0), Regularizer::l2(0.1), Stop::automatic());
+    let fit = fit.expect("a fit");
+    assert_eq!(fit.outliers()[0].index, 20);
+    for data in
+        ["named.csv --target 2", "numbered.csv --target 2", "last.csv", "last.csv --target y"]
+    {
+        let json = folder.kgard(&format!("fit {data} --sigma 1 --lambda 0.1 --json")).json();
+        same_as_library(&json, &fit);
+    }
+    let output = assert_cmd::cargo::cargo_bin_cmd!("kgard")
+        .args(["fit", "--sigma", "1", "--lambda", "0.1", "--target", "the target"])
+        .arg(folder.path("named.csv"))
+        .output()
+        .expect("the program starts");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(text.contains("2 inputs (a, b), target the target"), "{text}");
+    assert!(text.contains("\n            20  "), "{text}");
+}
+
+#[test]
+fn the_summary_says_it_all() {
+    let (folder, ..) = with_sine("time,level");
+    let run = folder.kgard("fit data.csv --sigma 0.2 --lambda 0.1");
+    let text = run.ok();
+    for part in [
+        "100 points, 1 input (time), target level",
+        "kgard",
+        "gaussian, sigma 0.2",
+        "l2, lambda 0.1",
+        "residual norm",
+        "automatic: no residual stands out any more",
+        "outliers       3",
+        "row (from 0)  time",
+        "77  0.77  ",
+    ] {
+        assert!(text.contains(part), "no {part:?} in:\n{text}");
+    }
+    assert_eq!(run.stderr(), "");
+}
+
+#[test]
+fn standard_input_and_windows_files() {
+    let (folder, x, y) = with_sine("x,y");
+    let plain = folder.kgard("fit data.csv --sigma 0.2 --lambda 0.1 --json").json();
+    let text = format!("\u{feff}{}\n\n", csv("x, y", &[&x, &y])).replace('\n', "\r\n");
+    let piped = folder.kgard_stdin("fit - --sigma 0.2 --lambda 0.1 --json", text).json();
+    assert_eq!(plain, piped);
+}
+
+#[test]
+fn a_single_row_and_duplicate_rows_are_no_problem() {
+    let folder = Folder::new();
+    folder.write("one.csv", "1,2\n");
+    folder.write("same.csv", "1,2\n1,2\n1,2\n1,9\n");
+    for data in ["one.csv", "same.csv"] {
+        for norm in ["l2", "rkhs"] {
+            let command = format!("fit {data} --sigma 1 --lambda 0.1 --regularizer {norm} --json");
+            assert!(folder.kgard(&command).json()["bias"].is_f64());
+        }
+    }
+}

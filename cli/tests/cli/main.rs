@@ -1,0 +1,9 @@
+//! The program from the outside: what it reads, prints and writes.
+
+mod bad_input;
+mod common;
+mod files;
+mod fit;
+mod plan;
+mod predict;
+mod random_bytes;
