@@ -1,1 +1,65 @@
-fn main() {}
+//! The project's chores: `cargo xtask test` runs every check there is.
+
+mod checks;
+mod cortex_m4;
+mod no_std;
+mod steps;
+mod sysroot;
+mod tools;
+
+use cortex_m4::Route;
+use std::process::ExitCode;
+use steps::Steps;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  test             every check: formatting, lints, tests, features,
+                   documentation, no_std, and a Cortex-M4 in QEMU
+  test --quick     formatting, lints and tests only
+  firmware         the programs without std only; prints their figures
+  firmware --distribution
+                   the same with Debian's compiler, even where rustup can
+                   add the target
+  doc              the documentation, in target/doc
+  bench            the benchmarks";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut steps = Steps::default();
+    match arguments[..] {
+        ["test"] => {
+            quick(&mut steps);
+            steps.run("feature levels", checks::feature_levels);
+            steps.run("documentation", checks::documentation);
+            steps.run("no_std: restricted sysroots", no_std::restricted_sysroots);
+            firmware(&mut steps, Route::Any);
+        }
+        ["test", "--quick"] => quick(&mut steps),
+        ["firmware"] => firmware(&mut steps, Route::Any),
+        ["firmware", "--distribution"] => firmware(&mut steps, Route::Distribution),
+        ["doc"] => steps.run("documentation", checks::documentation),
+        ["bench"] => steps.run("benchmarks", checks::benchmarks),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    }
+    steps.summary()
+}
+
+fn quick(steps: &mut Steps) {
+    steps.run("formatting", checks::formatting);
+    steps.run("lints", checks::lints);
+    steps.run("tests", checks::tests);
+}
+
+fn firmware(steps: &mut Steps, route: Route) {
+    steps.run("no_std: freestanding program", no_std::freestanding);
+    steps.run("Cortex-M4 in QEMU", || cortex_m4::run_all(route));
+}

@@ -9,6 +9,7 @@ use kgard_firmware_common::Wrong;
 
 program!("overflow", run);
 
+#[expect(clippy::unnecessary_wraps, reason = "the signature of a program")]
 fn run() -> Result<(), Wrong> {
     black_box(deeper(0));
     Ok(())
