@@ -34,7 +34,7 @@ const EMULATOR: &str = "qemu-system-arm";
 
 /// The board, without devices that would wait for someone. The instructions
 /// are counted: see `clock` in the firmware.
-const MACHINE: &str = "-machine mps2-an386 -nodefaults -nic none -display none -monitor none \
+const MACHINE: &str = "-machine mps2-an386 -nodefaults -display none -monitor none \
                        -serial none -semihosting-config enable=on,target=native -icount shift=10";
 
 /// Which compiler to take.
