@@ -53,6 +53,20 @@ pub enum Error {
         /// The value.
         value: f64,
     },
+    /// Finite input, but a result that is not.
+    Overflow {
+        /// What has become too large.
+        what: &'static str,
+    },
+    /// A kernel's value that is NaN or infinite.
+    Kernel {
+        /// The first point.
+        row: usize,
+        /// The second point.
+        column: usize,
+        /// The value.
+        value: f64,
+    },
     /// A parameter that must be positive and finite is not.
     NotPositive {
         /// Which parameter.
@@ -127,6 +141,14 @@ impl fmt::Display for Error {
             Self::NotFinite { what, index, value } => {
                 write!(f, "{what} at index {index} is {value}: remove it or replace it")
             }
+            Self::Overflow { what } => {
+                write!(f, "{what} overflows: scale the data down or use a wider scalar type")
+            }
+            Self::Kernel { row, column, value } => write!(
+                f,
+                "the kernel of points {row} and {column} is {value}: check its parameters and \
+                 the scale of the points"
+            ),
             Self::NotPositive { what, value } => {
                 write!(f, "{what} is {value}: it must be positive and finite")
             }
@@ -211,6 +233,6 @@ impl Error {
     }
 }
 
-fn as_f64<T: Real>(value: T) -> f64 {
+pub(crate) fn as_f64<T: Real>(value: T) -> f64 {
     value.to_f64().unwrap_or(f64::NAN)
 }

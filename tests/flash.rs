@@ -94,7 +94,9 @@ fn wrong_bytes_are_refused() {
 fn casting_to_a_type_that_is_too_small_is_refused() {
     let plan = Plan::new(&[0.0, 1e300], Gaussian::new(1.0), Regularizer::l2(0.1)).unwrap();
     let error = plan.cast(Gaussian::new(1.0_f32)).unwrap_err();
-    assert!(matches!(error, Error::NotFinite { index: 1, .. }), "{error:?}");
+    assert!(matches!(error, Error::Overflow { .. }), "{error:?}");
+    let plan = Plan::new(&[0.0, 1.0], Gaussian::new(1.0), Regularizer::rkhs(1e300)).unwrap();
+    assert!(matches!(plan.cast(Gaussian::new(1.0_f32)), Err(Error::Overflow { .. })));
 }
 
 /// A plan made in f64 and cast is closer to the truth than one made in f32.

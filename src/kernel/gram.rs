@@ -1,6 +1,7 @@
 //! Gram matrices: a kernel between all pairs of points.
 
 use super::Kernel;
+use crate::error::as_f64;
 use crate::linalg::mirror_lower;
 use crate::{Error, Points, Real};
 
@@ -20,8 +21,8 @@ pub fn gram<'a, T: Real>(
     let n = points.len();
     Error::check_square("Gram matrix", out.len(), n)?;
     for (i, (a, row)) in points.iter().zip(out.chunks_exact_mut(n)).enumerate() {
-        for (b, entry) in points.iter().zip(&mut row[..=i]) {
-            *entry = kernel.evaluate(a, b);
+        for (j, (b, entry)) in points.iter().zip(&mut row[..=i]).enumerate() {
+            *entry = checked(kernel, a, b, i, j)?;
         }
     }
     mirror_lower(out, n);
@@ -48,10 +49,27 @@ pub fn cross_gram<'a, 'b, T: Real>(
     }
     let entries = a.len().checked_mul(b.len()).ok_or(Error::TooLarge { scalars: usize::MAX })?;
     Error::check_len("Gram matrix", out.len(), entries)?;
-    for (a, row) in a.iter().zip(out.chunks_exact_mut(b.len())) {
-        for (b, entry) in b.iter().zip(row) {
-            *entry = kernel.evaluate(a, b);
+    for (i, (a, row)) in a.iter().zip(out.chunks_exact_mut(b.len())).enumerate() {
+        for (j, (b, entry)) in b.iter().zip(row).enumerate() {
+            *entry = checked(kernel, a, b, i, j)?;
         }
     }
     Ok(())
+}
+
+/// The kernel's value, if it is a number.
+#[inline]
+fn checked<T: Real>(
+    kernel: &impl Kernel<T>,
+    a: &[T],
+    b: &[T],
+    row: usize,
+    column: usize,
+) -> Result<T, Error> {
+    let value = kernel.evaluate(a, b);
+    if value.is_finite() {
+        Ok(value)
+    } else {
+        Err(Error::Kernel { row, column, value: as_f64(value) })
+    }
 }

@@ -112,7 +112,10 @@ fn start<T: Real>(
     Error::check_len("workspace's number of points", residual.len(), maker.len())?;
     Error::check_finite("y", y)?;
     maker.residual(y, residual);
-    Error::check_finite("residual (y overflows; scale it down)", residual)
+    match Error::check_finite("residual", residual) {
+        Ok(()) => Ok(()),
+        Err(_) => Err(Error::Overflow { what: "the residual" }),
+    }
 }
 
 /// $\arg\max |r_j|$; the first of equals. None if all are zero.

@@ -117,7 +117,7 @@ impl<T: Real, K: Kernel<T>> Plan<T, K> {
     /// in `f32`.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] if a number does not fit into the other type.
+    /// [`Error::Overflow`] if a number does not fit into the other type.
     pub fn cast<U: Real, L: Kernel<U>>(&self, kernel: L) -> Result<Plan<U, L>, Error> {
         let scalar = |x: T| U::from(x).unwrap_or_else(U::nan);
         let slice = |from: &[T]| -> Vec<U> { from.iter().map(|&x| scalar(x)).collect() };
@@ -127,8 +127,10 @@ impl<T: Real, K: Kernel<T>> Plan<T, K> {
         };
         let coordinates = slice(&self.inputs.coordinates);
         let memory = slice(&self.memory);
-        Error::check_finite("coordinate in the other type", &coordinates)?;
-        Error::check_finite("number of the plan in the other type", &memory)?;
+        let (Kind::Mapped { bias: parameter } | Kind::Scaled { lambda: parameter }) = kind;
+        if !coordinates.iter().chain(&memory).chain([&parameter]).all(|x| x.is_finite()) {
+            return Err(Error::Overflow { what: "the plan in the other scalar type" });
+        }
         Ok(Plan { inputs: Inputs { coordinates, dim: self.inputs.dim, kernel }, memory, kind })
     }
 
