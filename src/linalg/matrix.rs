@@ -141,13 +141,15 @@ pub(in crate::linalg) fn pack<T: Real, const LANES: usize>(
     left: usize,
     panel: &mut [[T; LANES]],
 ) {
-    if rows < LANES {
-        panel.fill([T::zero(); LANES]);
+    let depth = panel.len();
+    let row = |r: usize| &a[(top + r.min(rows - 1)) * n + left..][..depth];
+    let sources: [&[T]; LANES] = core::array::from_fn(row);
+    for k in 0..depth {
+        panel[k] = core::array::from_fn(|l| sources[l][k]);
     }
-    for r in 0..rows {
-        let row = &a[(top + r) * n + left..][..panel.len()];
-        for (p, x) in panel.iter_mut().zip(row) {
-            p[r] = *x;
+    if rows < LANES {
+        for p in panel {
+            p[rows..].fill(T::zero());
         }
     }
 }

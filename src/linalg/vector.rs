@@ -1,6 +1,6 @@
-//! Vector operations, to be inlined into a [`Routine`](super::simd::Routine).
+//! Vector operations, most of them to be inlined into a [`Routine`].
 
-use super::simd::multiply_add;
+use super::simd::{Routine, dispatch, multiply_add};
 use super::tile::with_lanes;
 use crate::Real;
 
@@ -86,4 +86,34 @@ pub(crate) fn add_combination<T: Real, const FUSED: bool>(y: &mut [T], factors: 
     for (t, &f) in rest.iter().enumerate() {
         add_scaled::<T, FUSED>(y, f, &rows[(done + t) * n..][..n]);
     }
+}
+
+/// The largest absolute value; zero for an empty slice.
+pub(crate) fn max_magnitude<T: Real>(x: &[T]) -> T {
+    dispatch(MaxMagnitude(x))
+}
+
+struct MaxMagnitude<'a, T>(&'a [T]);
+
+impl<T: Real> Routine for MaxMagnitude<'_, T> {
+    type Output = T;
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) -> T {
+        with_lanes!(T, max_lanes::<FUSED>(self.0))
+    }
+}
+
+#[inline(always)]
+fn max_lanes<T: Real, const LANES: usize, const FUSED: bool>(x: &[T]) -> T {
+    // One comparison a lane: `Float::max` would also look for NaNs.
+    let larger = |a: T, b: T| if b > a { b } else { a };
+    let (blocks, rest) = x.as_chunks::<LANES>();
+    let mut max = [T::zero(); LANES];
+    for block in blocks {
+        for l in 0..LANES {
+            max[l] = larger(max[l], block[l].abs());
+        }
+    }
+    let rest = rest.iter().fold(T::zero(), |max, x| larger(max, x.abs()));
+    max.into_iter().fold(rest, larger)
 }

@@ -21,7 +21,6 @@
 //! | 48 | scalars | the points, $H$, then the coefficient map (n x n) or the bias weights (n) |
 
 use super::plan::PlanRef;
-use super::system::Model;
 use crate::{Error, Points, Real};
 
 const MAGIC: &[u8; 8] = b"KGARDPLN";
@@ -160,7 +159,8 @@ fn fnv1a(bytes: &[u8]) -> u32 {
 
 #[cfg(feature = "alloc")]
 mod writing {
-    use super::{CHECKED_FROM, MAGIC, MAPPED, Model, SCALED, Stored, VERSION, fnv1a};
+    use super::{CHECKED_FROM, MAGIC, MAPPED, SCALED, Stored, VERSION, fnv1a};
+    use crate::regression::system::Model;
     use crate::{Kernel, Plan};
     use alloc::string::String;
     use alloc::vec::Vec;

@@ -15,7 +15,7 @@ use super::stop::{Progress, StopReason, StopRule};
 use super::workspace::{Parts, Storage};
 use crate::linalg::cholesky::Extending;
 use crate::linalg::simd::{Routine, dispatch};
-use crate::linalg::vector::{add_combination, add_scaled};
+use crate::linalg::vector::{add_combination, add_scaled, max_magnitude};
 use crate::{Error, Real};
 
 /// The symmetric positive semi-definite matrix $H$ that makes residuals,
@@ -120,13 +120,8 @@ fn start<T: Real>(
 
 /// $\arg\max |r_j|$; the first of equals. None if all are zero.
 fn largest<T: Real>(residual: &[T]) -> Option<usize> {
-    let mut best = (None, T::zero());
-    for (j, r) in residual.iter().enumerate() {
-        if r.abs() > best.1 {
-            best = (Some(j), r.abs());
-        }
-    }
-    best.0
+    let max = max_magnitude(residual);
+    if max > T::zero() { residual.iter().position(|r| r.abs() == max) } else { None }
 }
 
 /// One step: point `j` becomes outlier number `k`.

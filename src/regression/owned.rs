@@ -11,7 +11,7 @@ use crate::{Error, Kernel, Points, Real};
 use alloc::vec::Vec;
 
 /// Outliers for which a fit has room before its memory grows.
-const FIRST_OUTLIERS: usize = 16;
+const FIRST_OUTLIERS: usize = 32;
 
 /// A plan: points, kernel and penalty turned into the residual maker $H$.
 ///

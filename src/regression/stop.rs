@@ -5,6 +5,7 @@ mod histogram;
 
 pub use histogram::Reading;
 
+use crate::linalg::vector::max_magnitude;
 use crate::{Error, Real};
 use core::fmt;
 
@@ -30,13 +31,13 @@ impl<T: Real> Progress<'_, T> {
     /// $\lVert r \rVert_\infty$.
     #[must_use]
     pub fn max(&self) -> T {
-        self.residual.iter().fold(T::zero(), |max, r| max.max(r.abs()))
+        max_magnitude(self.residual)
     }
 }
 
 /// The Euclidean norm, safe from overflow of the squares.
 pub(crate) fn norm<T: Real>(r: &[T]) -> T {
-    let largest = r.iter().fold(T::zero(), |max, r| max.max(r.abs()));
+    let largest = max_magnitude(r);
     if largest == T::zero() || !largest.is_finite() {
         return largest;
     }

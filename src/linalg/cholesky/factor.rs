@@ -179,11 +179,17 @@ fn diagonal<T: Real, const LANES: usize, const FUSED: bool>(
     reciprocals: &mut [T],
 ) -> Result<(), Error> {
     // block[c][l] is the entry in column c and row l; what lies above the
-    // diagonal is computed along and never used.
+    // diagonal is computed along and never used. Missing rows are those of
+    // the identity.
     let mut block = [[T::zero(); LANES]; LANES];
-    for l in 0..rows {
-        for c in 0..=l {
-            block[c][l] = a[(top + l) * n + top + c];
+    for l in 0..LANES {
+        if l < rows {
+            let row = &a[(top + l) * n + top..][..=l];
+            for (column, &x) in block.iter_mut().zip(row) {
+                column[l] = x;
+            }
+        } else {
+            block[l][l] = T::one();
         }
     }
     for first in (0..rows).step_by(ROWS) {
@@ -195,7 +201,7 @@ fn diagonal<T: Real, const LANES: usize, const FUSED: bool>(
             }
         }
     }
-    for c in 0..rows {
+    for c in 0..LANES {
         let pivot = block[c][c];
         // Also false for a NaN.
         if !(pivot > T::zero() && pivot.is_finite()) {
@@ -203,21 +209,24 @@ fn diagonal<T: Real, const LANES: usize, const FUSED: bool>(
         }
         let root = pivot.sqrt();
         let reciprocal = root.recip();
-        reciprocals[c] = reciprocal;
         for l in 0..LANES {
             block[c][l] = block[c][l] * reciprocal;
         }
-        block[c][c] = root;
         let column = block[c];
-        for d in c + 1..rows {
+        for d in c + 1..LANES {
             for l in 0..LANES {
                 block[d][l] = multiply_add::<T, FUSED>(-column[d], column[l], block[d][l]);
             }
         }
+        block[c][c] = root;
+        if let Some(entry) = reciprocals.get_mut(c) {
+            *entry = reciprocal;
+        }
     }
     for l in 0..rows {
-        for c in 0..=l {
-            a[(top + l) * n + top + c] = block[c][l];
+        let row = &mut a[(top + l) * n + top..][..=l];
+        for (x, column) in row.iter_mut().zip(&block) {
+            *x = column[l];
         }
     }
     Ok(())
