@@ -20,12 +20,30 @@ pub fn gram<'a, T: Real>(
     kernel.check()?;
     let n = points.len();
     Error::check_square("Gram matrix", out.len(), n)?;
-    for (i, (a, row)) in points.iter().zip(out.chunks_exact_mut(n)).enumerate() {
-        for (j, (b, entry)) in points.iter().zip(&mut row[..=i]).enumerate() {
-            *entry = checked(kernel, a, b, i, j)?;
-        }
+    let coordinates = points.coordinates();
+    match points.dim() {
+        1 => lower(coordinates.as_chunks::<1>().0.iter(), kernel, n, out)?,
+        2 => lower(coordinates.as_chunks::<2>().0.iter(), kernel, n, out)?,
+        3 => lower(coordinates.as_chunks::<3>().0.iter(), kernel, n, out)?,
+        _ => lower(points.iter(), kernel, n, out)?,
     }
     mirror_lower(out, n);
+    Ok(())
+}
+
+/// The lower triangle. The low dimensions come as arrays, whose loops the
+/// compiler unrolls.
+fn lower<'a, T: Real, P: AsRef<[T]> + ?Sized + 'a>(
+    points: impl Iterator<Item = &'a P> + Clone,
+    kernel: &impl Kernel<T>,
+    n: usize,
+    out: &mut [T],
+) -> Result<(), Error> {
+    for (i, (a, row)) in points.clone().zip(out.chunks_exact_mut(n)).enumerate() {
+        for (j, (b, entry)) in points.clone().zip(&mut row[..=i]).enumerate() {
+            *entry = checked(kernel, a.as_ref(), b.as_ref(), i, j)?;
+        }
+    }
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use super::simd::{Routine, dispatch};
 use super::tile::{ROWS, lanes, tile, with_lanes};
-use super::vector::{add_combination, dot};
+use super::vector::{add_combination, dot_4};
 use crate::{Error, Real};
 
 /// Depth of a packed panel: 256 entries of all lanes fill half of a 32 KiB L1
@@ -33,9 +33,13 @@ impl<T: Real> Routine for Multiply<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let n = self.x.len();
-        for (i, y) in self.out.iter_mut().enumerate() {
-            *y = dot::<T, FUSED>(&self.matrix[i * n..][..n], self.x);
+        let Self { matrix, x, out } = self;
+        let n = x.len();
+        let rows = out.len();
+        for (b, block) in out.chunks_mut(4).enumerate() {
+            let row = |r: usize| &matrix[(4 * b + r).min(rows - 1) * n..][..n];
+            let sums = dot_4::<T, FUSED>([row(0), row(1), row(2), row(3)], x);
+            block.copy_from_slice(&sums[..block.len()]);
         }
     }
 }

@@ -35,18 +35,63 @@ fn dot_lanes<T: Real, const LANES: usize, const FUSED: bool>(a: &[T], b: &[T]) -
     for l in 0..LANES {
         even[l] = even[l] + odd[l];
     }
-    let mut width = LANES;
-    while width > 1 {
-        width /= 2;
-        for l in 0..width {
-            even[l] = even[l] + even[l + width];
-        }
-    }
-    let mut sum = even[0];
+    let mut sum = sum_of(even);
     for (&x, &y) in a_rest.iter().zip(b_rest) {
         sum = multiply_add::<T, FUSED>(x, y, sum);
     }
     sum
+}
+
+/// Inner products of four rows with one vector.
+#[inline(always)]
+pub(crate) fn dot_4<T: Real, const FUSED: bool>(rows: [&[T]; 4], x: &[T]) -> [T; 4] {
+    with_lanes!(T, dot_4_lanes::<FUSED>(rows, x))
+}
+
+#[inline(always)]
+fn dot_4_lanes<T: Real, const LANES: usize, const FUSED: bool>(rows: [&[T]; 4], x: &[T]) -> [T; 4] {
+    let rows = rows.map(|row| &row[..x.len()]);
+    let whole = x.len() - x.len() % LANES;
+    let fours = x.len() - x.len() % 4;
+    let lanes = dot_4_blocks::<T, LANES, FUSED>(rows.map(|row| &row[..whole]), &x[..whole]);
+    let four = dot_4_blocks::<T, 4, FUSED>(rows.map(|row| &row[whole..fours]), &x[whole..fours]);
+    core::array::from_fn(|r| {
+        let rest = rows[r][fours..].iter().zip(&x[fours..]);
+        let sum = sum_of(lanes[r]) + sum_of(four[r]);
+        rest.fold(sum, |sum, (&l, &x)| multiply_add::<T, FUSED>(l, x, sum))
+    })
+}
+
+/// [`dot_4`] of a multiple of `WIDTH` entries, `WIDTH` sums of each row.
+#[inline(always)]
+fn dot_4_blocks<T: Real, const WIDTH: usize, const FUSED: bool>(
+    rows: [&[T]; 4],
+    x: &[T],
+) -> [[T; WIDTH]; 4] {
+    let (x, _) = x.as_chunks::<WIDTH>();
+    let [r0, r1, r2, r3] = rows.map(|row| &row.as_chunks::<WIDTH>().0[..x.len()]);
+    let mut sums = [[T::zero(); WIDTH]; 4];
+    for (b, x) in x.iter().enumerate() {
+        for (sum, row) in sums.iter_mut().zip([&r0[b], &r1[b], &r2[b], &r3[b]]) {
+            for l in 0..WIDTH {
+                sum[l] = multiply_add::<T, FUSED>(row[l], x[l], sum[l]);
+            }
+        }
+    }
+    sums
+}
+
+/// The sum of all lanes, halving their number.
+#[inline(always)]
+fn sum_of<T: Real, const LANES: usize>(mut lanes: [T; LANES]) -> T {
+    let mut width = LANES;
+    while width > 1 {
+        width /= 2;
+        for l in 0..width {
+            lanes[l] = lanes[l] + lanes[l + width];
+        }
+    }
+    lanes[0]
 }
 
 /// `y += factor * x`.
@@ -76,15 +121,31 @@ pub(crate) fn add_scaled_4<T: Real, const FUSED: bool>(
 /// `y += sum over t of factors[t] * (row t of rows)`, rows of the length of `y`.
 #[inline(always)]
 pub(crate) fn add_combination<T: Real, const FUSED: bool>(y: &mut [T], factors: &[T], rows: &[T]) {
+    combine::<T, FUSED>(y, factors, rows, T::one());
+}
+
+/// `y -= sum over t of factors[t] * (row t of rows)`.
+#[inline(always)]
+pub(crate) fn subtract_combination<T: Real, const FUSED: bool>(
+    y: &mut [T],
+    factors: &[T],
+    rows: &[T],
+) {
+    combine::<T, FUSED>(y, factors, rows, -T::one());
+}
+
+/// Four rows in a pass, as long as there are four.
+#[inline(always)]
+fn combine<T: Real, const FUSED: bool>(y: &mut [T], factors: &[T], rows: &[T], sign: T) {
     let n = y.len();
     let (blocks, rest) = factors.as_chunks::<4>();
-    for (b, &f) in blocks.iter().enumerate() {
+    for (b, f) in blocks.iter().enumerate() {
         let row = |r: usize| &rows[(4 * b + r) * n..][..n];
-        add_scaled_4::<T, FUSED>(y, f, [row(0), row(1), row(2), row(3)]);
+        add_scaled_4::<T, FUSED>(y, f.map(|f| f * sign), [row(0), row(1), row(2), row(3)]);
     }
     let done = 4 * blocks.len();
     for (t, &f) in rest.iter().enumerate() {
-        add_scaled::<T, FUSED>(y, f, &rows[(done + t) * n..][..n]);
+        add_scaled::<T, FUSED>(y, f * sign, &rows[(done + t) * n..][..n]);
     }
 }
 

@@ -14,8 +14,8 @@
 use super::stop::{Progress, StopReason, StopRule};
 use super::workspace::{Parts, Storage};
 use crate::linalg::cholesky::Extending;
-use crate::linalg::simd::{Routine, dispatch};
-use crate::linalg::vector::{add_combination, add_scaled, max_magnitude};
+use crate::linalg::simd::{Routine, dispatch, multiply_add};
+use crate::linalg::vector::{max_magnitude, subtract_combination};
 use crate::{Error, Real};
 
 /// The symmetric positive semi-definite matrix $H$ that makes residuals,
@@ -171,16 +171,12 @@ impl<T: Real> Routine for Step<'_, T> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
         let Self { residual, found, d, b, length, w } = self;
-        // w = W d - H e_j, then divided by -b.
-        for w in w.iter_mut() {
-            *w = -*w;
-        }
-        add_combination::<T, FUSED>(w, d, found);
-        let scale = -b.recip();
-        for w in w.iter_mut() {
+        subtract_combination::<T, FUSED>(w, d, found);
+        let scale = b.recip();
+        for (w, r) in w.iter_mut().zip(residual) {
             *w = *w * scale;
+            *r = multiply_add::<T, FUSED>(-length, *w, *r);
         }
-        add_scaled::<T, FUSED>(residual, -length, w);
     }
 }
 

@@ -113,31 +113,33 @@ pub(crate) struct Growing<T> {
 
 #[cfg(feature = "alloc")]
 impl<T: Real> Growing<T> {
-    /// Room for `k` outliers to begin with.
+    /// Memory for `n` points, with room for `k` outliers before it has to move.
     pub(crate) fn new(n: usize, k: usize) -> Self {
-        use alloc::vec;
-        Self {
-            residual: vec![T::zero(); n],
-            values: vec![T::zero(); k],
-            factor: vec![T::zero(); Extending::<T>::len(k)],
-            columns: vec![T::zero(); n * (k + 1)],
-            indices: vec![0; k],
-        }
+        use alloc::vec::Vec;
+        let mut growing = Self {
+            residual: alloc::vec![T::zero(); n],
+            values: Vec::with_capacity(k),
+            factor: Vec::with_capacity(Extending::<T>::len(k)),
+            columns: Vec::with_capacity(n * (k + 1)),
+            indices: Vec::with_capacity(k),
+        };
+        growing.resize(0);
+        growing
+    }
+
+    fn resize(&mut self, k: usize) {
+        let n = self.residual.len();
+        self.values.resize(k, T::zero());
+        self.factor.resize(Extending::<T>::len(k), T::zero());
+        self.columns.resize(n * (k + 1), T::zero());
+        self.indices.resize(k, 0);
     }
 }
 
 #[cfg(feature = "alloc")]
 impl<T: Real> Storage<T> for Growing<T> {
     fn reserve(&mut self, k: usize) -> bool {
-        if k > self.indices.len() {
-            // Half as much again, so that the copying stays a constant factor.
-            let k = k + k / 2;
-            let n = self.residual.len();
-            self.values.resize(k, T::zero());
-            self.factor.resize(Extending::<T>::len(k), T::zero());
-            self.columns.resize(n * (k + 1), T::zero());
-            self.indices.resize(k, 0);
-        }
+        self.resize(k);
         true
     }
 

@@ -2,7 +2,7 @@
 
 use crate::linalg::simd::{Routine, dispatch};
 use crate::linalg::tile::ROWS;
-use crate::linalg::vector::{add_scaled, add_scaled_4, dot};
+use crate::linalg::vector::{add_scaled, add_scaled_4, dot_4};
 use crate::{Error, Real};
 
 /// Solves $L L^T x = b$ in place; `l` is the factor that
@@ -82,10 +82,21 @@ impl<T: Real> Routine for Forward<'_, T> {
     fn run<const FUSED: bool>(self) {
         let Self { l, x, first } = self;
         let n = x.len();
-        for i in first..n {
-            let row = &l[i * n..][..=i];
-            let sum = dot::<T, FUSED>(&row[first..i], &x[first..i]);
-            x[i] = (x[i] - sum) / row[i];
+        // ROWS rows at a time: all that the entries above contribute, then
+        // their own triangle.
+        for start in (first..n).step_by(ROWS) {
+            let end = (start + ROWS).min(n);
+            let row = |r: usize| &l[(start + r).min(n - 1) * n..][..n];
+            let above = [row(0), row(1), row(2), row(3)].map(|row| &row[first..start]);
+            let sums = dot_4::<T, FUSED>(above, &x[first..start]);
+            for i in start..end {
+                let row = row(i - start);
+                let mut known = x[i] - sums[i - start];
+                for j in start..i {
+                    known = known - row[j] * x[j];
+                }
+                x[i] = known / row[i];
+            }
         }
     }
 }
