@@ -61,6 +61,11 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+/// The README's examples are tests, too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod error;
 pub mod kernel;
 pub mod linalg;

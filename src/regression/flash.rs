@@ -127,7 +127,7 @@ impl<'a, T: Stored> PlanRef<'a, T> {
 /// Includes the file of a plan, aligned as
 /// [`PlanRef::from_bytes`](crate::PlanRef::from_bytes) needs it:
 ///
-/// ```ignore
+/// ```text
 /// static BYTES: &[u8] = kgard::include_plan!("plan.bin");
 /// let (plan, points) = PlanRef::<f32>::from_bytes(BYTES)?;
 /// ```

@@ -151,7 +151,9 @@ fn damaged_models() {
 
     let whole = folder.read("model.json");
     folder.write("bad.json", &whole[..whole.len() / 2]);
-    folder.kgard("predict bad.json grid.csv").fails(1, &["bad.json", "line 1 column", "EOF"]);
+    folder
+        .kgard("predict bad.json grid.csv")
+        .fails(1, &["bad.json", "not a usable model", "line 1 column"]);
     folder.write("bad.json", whole.replace("\"bias\":", "\"bias\":1e999,\"x\":"));
     folder.kgard("predict bad.json grid.csv").fails(1, &["bad.json", "out of range"]);
     folder.write("bad.json", b"\xff\xfe\x00");

@@ -28,7 +28,7 @@ const CAP: usize = 8;
 /// penalty account for, and far less than the smallest outlier.
 const FROM_TRUTH: f32 = 0.1;
 /// How far `f32` may be off `f64`: a fraction of the noise.
-const FROM_EXPECTED: f32 = 1e-4;
+const FROM_EXPECTED: f32 = 3e-4;
 
 /// What can go wrong.
 #[derive(Debug)]
