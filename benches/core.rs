@@ -4,10 +4,11 @@
 #![allow(missing_docs, unreachable_pub, clippy::pedantic)]
 
 mod common;
-mod growing;
+
 #[path = "../tests/common/mod.rs"]
 mod problems;
 
+use common::growing;
 use common::{contender, pretty, publish, race, ratio};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor as faer_llt;

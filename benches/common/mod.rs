@@ -4,6 +4,8 @@
 //! contenders take turns, many times, and each is represented by its fastest
 //! turn.
 
+pub mod growing;
+
 use std::time::{Duration, Instant};
 
 /// Shortest duration of one turn; fast functions are repeated to fill it.

@@ -22,10 +22,10 @@ pub fn gram<'a, T: Real>(
     Error::check_square("Gram matrix", out.len(), n)?;
     let coordinates = points.coordinates();
     match points.dim() {
-        1 => lower(coordinates.as_chunks::<1>().0.iter(), kernel, n, out)?,
-        2 => lower(coordinates.as_chunks::<2>().0.iter(), kernel, n, out)?,
-        3 => lower(coordinates.as_chunks::<3>().0.iter(), kernel, n, out)?,
-        _ => lower(points.iter(), kernel, n, out)?,
+        1 => lower(&coordinates.as_chunks::<1>().0.iter(), kernel, n, out)?,
+        2 => lower(&coordinates.as_chunks::<2>().0.iter(), kernel, n, out)?,
+        3 => lower(&coordinates.as_chunks::<3>().0.iter(), kernel, n, out)?,
+        _ => lower(&points.iter(), kernel, n, out)?,
     }
     mirror_lower(out, n);
     Ok(())
@@ -34,7 +34,7 @@ pub fn gram<'a, T: Real>(
 /// The lower triangle. The low dimensions come as arrays, whose loops the
 /// compiler unrolls.
 fn lower<'a, T: Real, P: AsRef<[T]> + ?Sized + 'a>(
-    points: impl Iterator<Item = &'a P> + Clone,
+    points: &(impl Iterator<Item = &'a P> + Clone),
     kernel: &impl Kernel<T>,
     n: usize,
     out: &mut [T],
