@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::commands::ReproduceArgs;
 use crate::error::{Error, Result};
 use crate::kernel::{Choice, Family};
 use crate::method::{Method, StopArg};
@@ -25,7 +26,8 @@ const EXAMPLES: &str = "\
 Examples:
   kgard fit data.csv --sigma 0.3 --lambda 0.1 -o model.json
   kgard predict model.json grid.csv -o out.csv
-  kgard plan grid.csv --sigma 0.3 --lambda 0.1 -o plan.rs";
+  kgard plan grid.csv --sigma 0.3 --lambda 0.1 -o plan.rs
+  kgard reproduce table1 --runs 100";
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
@@ -36,6 +38,8 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     /// Make a plan for a device that measures at fixed points
     Plan(PlanArgs),
+    /// Run the paper's experiments and compare
+    Reproduce(ReproduceArgs),
 }
 
 const FIT_EXAMPLES: &str = "\
@@ -44,6 +48,7 @@ Examples:
   kgard fit data.csv --target temperature --sigma 5 --lambda 1 --stop max:2.5 --json
   kgard fit - --sigma 0.3 --lambda 0.1 --refit-lambda 0.01 -o model.json < data.csv
   kgard fit data.csv --sigma 0.3 --lambda 0.1 --predict grid.csv --predictions out.csv
+  kgard fit data.csv --sigma 0.3 --lambda 0.1 --plot fit.svg
 
 The file has one row per point, columns separated by commas. The first line is a
 header unless all of its cells are numbers. Rows are counted from 0, without the
@@ -85,6 +90,9 @@ pub(crate) struct FitArgs {
     /// Where the predictions go
     #[arg(long, value_name = "OUT.csv", requires = "predict")]
     pub(crate) predictions: Option<PathBuf>,
+    /// Draw the data, the function and the outliers: SVG or PNG by the name
+    #[arg(long, value_name = "FIT.svg|FIT.png")]
+    pub(crate) plot: Option<PathBuf>,
     /// Print one JSON object instead of the summary
     #[arg(long)]
     pub(crate) json: bool,

@@ -4,13 +4,16 @@
 mod args;
 mod commands;
 mod error;
+mod experiments;
 mod input;
 mod kernel;
 mod method;
 mod model;
+mod noise;
 mod number;
 mod output;
 mod penalty;
+mod plot;
 mod prediction;
 mod report;
 mod table;

@@ -7,6 +7,7 @@ use crate::input::{Source, not_both_stdin};
 use crate::method::{Method, Problem, StopArg};
 use crate::model::{Head, Model};
 use crate::output::{Staged, is_stdout, message, to_stdout};
+use crate::plot::Format;
 use crate::report::Report;
 use crate::table::Table;
 use kgard::Points;
@@ -15,6 +16,7 @@ use std::path::Path;
 /// Runs the command.
 pub(crate) fn run(args: &FitArgs) -> Result<()> {
     check_usage(args)?;
+    let picture = args.plot.as_deref().map(|path| Format::of("--plot", path)).transpose()?;
     let kernel = args.kernel.given()?;
     let penalty = args.penalty.given()?;
 
@@ -63,6 +65,9 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
     }
     if let (Some(grid), Some(path)) = (&grid, &args.predictions) {
         staged.add(path, model.predictions(grid)?)?;
+    }
+    if let (Some(format), Some(path)) = (picture, &args.plot) {
+        staged.add(path, format.render(&model.plot(&data.y, &solution)?)?)?;
     }
     staged.commit()?;
     if to_stdout_instead(args).is_some() {

@@ -3,6 +3,9 @@
 mod fit;
 mod plan;
 mod predict;
+mod reproduce;
+
+pub(crate) use reproduce::ReproduceArgs;
 
 use crate::args::Command;
 use crate::error::Result;
@@ -15,6 +18,7 @@ pub(crate) fn run(command: &Command) -> Result<()> {
         Command::Fit(args) => fit::run(args),
         Command::Predict(args) => predict::run(args),
         Command::Plan(args) => plan::run(args),
+        Command::Reproduce(args) => reproduce::run(args),
     }
 }
 

@@ -1,0 +1,83 @@
+//! The experiments of the paper, to be run again.
+//!
+//! | | |
+//! | --- | --- |
+//! | [`design`] | the points on which a table measures and validates |
+//! | [`method`] | the methods that are compared: one entry each |
+//! | [`table1`], [`table2`], [`table3`] | data, parameters and the paper's figures |
+//! | [`figure1`] | Theorem 1 put to the test |
+//! | [`run`] | the runs, on all cores, the same for any number of them |
+//! | [`report`] | results as a table, JSON, CSV |
+
+mod design;
+pub(crate) mod figure1;
+mod figure1_plot;
+mod method;
+pub(crate) mod report;
+pub(crate) mod run;
+mod score;
+pub(crate) mod table1;
+pub(crate) mod table2;
+pub(crate) mod table3;
+
+pub(crate) use figure1_plot::Figure1;
+
+use crate::noise::Random;
+use design::Design;
+use method::Method;
+
+/// What a table of the paper says about a method; nothing where it is silent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+pub(crate) struct Paper {
+    pub(crate) mse: Option<f64>,
+    /// Percent of the outliers.
+    pub(crate) correct: Option<f64>,
+    /// Percent of the points.
+    pub(crate) wrong: Option<f64>,
+    pub(crate) seconds: Option<f64>,
+}
+
+impl Paper {
+    /// Error, correct and wrong outliers in percent, seconds.
+    const fn new(mse: f64, correct: f64, wrong: f64, seconds: f64) -> Self {
+        Self { mse: Some(mse), correct: Some(correct), wrong: Some(wrong), seconds: Some(seconds) }
+    }
+
+    /// Error and seconds.
+    const fn error(mse: f64, seconds: f64) -> Self {
+        Self { mse: Some(mse), correct: None, wrong: None, seconds: Some(seconds) }
+    }
+
+    /// The paper has no such method.
+    const NOTHING: Self = Self { mse: None, correct: None, wrong: None, seconds: None };
+}
+
+/// One drawn problem.
+#[derive(Debug)]
+struct Sample {
+    /// What is measured at the training points.
+    y: Vec<f64>,
+    /// The function at the validation points.
+    truth: Vec<f64>,
+    /// The indices of the outliers, sorted; none where the noise has no such
+    /// thing.
+    outliers: Option<Vec<usize>>,
+}
+
+/// A kind of noise, and the methods that are tried on it.
+struct Setting {
+    noise: String,
+    outliers: Option<String>,
+    draw: Box<dyn Fn(&Design, &mut Random) -> Sample + Send + Sync>,
+    methods: Vec<(Method, Paper)>,
+}
+
+/// A table of the paper.
+pub(crate) struct Table {
+    name: &'static str,
+    title: &'static str,
+    design: Design,
+    settings: Vec<Setting>,
+    /// What a reader should know of it.
+    notes: Vec<&'static str>,
+}

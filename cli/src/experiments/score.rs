@@ -1,0 +1,104 @@
+//! How good an estimate is, and the average over many runs.
+
+use super::Sample;
+use super::method::Estimate;
+
+/// One method on one sample.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Score {
+    /// Mean squared error at the validation points.
+    mse: f64,
+    /// Percent of the outliers found, and wrongly flagged points in percent of
+    /// all points.
+    support: Option<(f64, f64)>,
+    seconds: f64,
+    planned_seconds: Option<f64>,
+}
+
+impl Score {
+    pub(crate) fn new(estimate: &Estimate, sample: &Sample) -> Self {
+        let errors = estimate.predicted.iter().zip(&sample.truth).map(|(p, t)| (p - t) * (p - t));
+        let support = match (&estimate.flagged, &sample.outliers) {
+            (Some(flagged), Some(outliers)) => Some(support(flagged, outliers, sample.y.len())),
+            _ => None,
+        };
+        Self {
+            mse: errors.sum::<f64>() / sample.truth.len() as f64,
+            support,
+            seconds: estimate.seconds,
+            planned_seconds: estimate.planned_seconds,
+        }
+    }
+}
+
+/// Percent of the outliers that were flagged, and the others that were, in
+/// percent of `n`.
+pub(crate) fn support(flagged: &[usize], outliers: &[usize], n: usize) -> (f64, f64) {
+    let hits = flagged.iter().filter(|index| outliers.binary_search(index).is_ok()).count();
+    let correct =
+        if outliers.is_empty() { 100.0 } else { 100.0 * hits as f64 / outliers.len() as f64 };
+    (correct, 100.0 * (flagged.len() - hits) as f64 / n as f64)
+}
+
+/// The average of many scores.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Average {
+    pub(crate) mse: f64,
+    /// The standard error of `mse`.
+    pub(crate) mse_error: f64,
+    pub(crate) correct: Option<f64>,
+    pub(crate) wrong: Option<f64>,
+    pub(crate) seconds: f64,
+    pub(crate) planned_seconds: Option<f64>,
+}
+
+impl Average {
+    /// Of at least one score.
+    pub(crate) fn of(scores: &[Score]) -> Self {
+        let mse = mean(scores.iter().map(|s| s.mse));
+        let spread: f64 = scores.iter().map(|s| (s.mse - mse) * (s.mse - mse)).sum();
+        let n = scores.len() as f64;
+        let all = |value: fn(&Score) -> Option<f64>| {
+            scores.iter().map(value).collect::<Option<Vec<f64>>>().map(mean)
+        };
+        Self {
+            mse,
+            mse_error: (spread / (n * (n - 1.0).max(1.0))).sqrt(),
+            correct: all(|s| s.support.map(|(correct, _)| correct)),
+            wrong: all(|s| s.support.map(|(_, wrong)| wrong)),
+            seconds: mean(scores.iter().map(|s| s.seconds)),
+            planned_seconds: all(|s| s.planned_seconds),
+        }
+    }
+}
+
+/// Of at least one number.
+pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
+    let (sum, count) =
+        values.into_iter().fold((0.0, 0.0), |(sum, count), x| (sum + x, count + 1.0));
+    sum / count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Average, Score, support};
+
+    #[test]
+    fn shares() {
+        let same = |(a, b): (f64, f64), (c, d): (f64, f64)| {
+            assert!((a - c).abs() < 1e-12 && (b - d).abs() < 1e-12, "{a} {b}");
+        };
+        same(support(&[7, 1, 4], &[1, 2, 4, 9], 50), (50.0, 2.0));
+        same(support(&[], &[1], 50), (0.0, 0.0));
+        same(support(&[3], &[], 50), (100.0, 2.0));
+    }
+
+    #[test]
+    fn averages() {
+        let score = |mse| Score { mse, support: None, seconds: mse, planned_seconds: None };
+        let average = Average::of(&[score(1.0), score(3.0)]);
+        assert!((average.mse - 2.0).abs() < 1e-15 && (average.mse_error - 1.0).abs() < 1e-15);
+        assert_eq!((average.correct, average.planned_seconds), (None, None));
+        assert!(Average::of(&[score(1.0)]).mse_error.abs() < 1e-15);
+    }
+}

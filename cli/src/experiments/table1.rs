@@ -1,0 +1,85 @@
+//! Table 1: a sinc, Gaussian noise and outliers of +-15.
+
+use super::design::Design;
+use super::method::Method;
+use super::{Paper, Sample, Setting, Table};
+use crate::noise::{Random, sigma_at};
+use std::f64::consts::PI;
+
+/// The width of the kernel.
+const SIGMA: f64 = 0.15;
+/// The size of the outliers.
+const OUTLIERS: f64 = 15.0;
+
+/// One noise level and fraction of outliers, with the paper's parameters and
+/// figures.
+struct Line {
+    db: f64,
+    percent: f64,
+    /// lambda and epsilon.
+    kgard: (f64, f64),
+    kgard_paper: Paper,
+    /// The smaller lambda of the second solution.
+    refit: f64,
+}
+
+#[rustfmt::skip]
+const LINES: [Line; 8] = [
+    Line { db: 20.0, percent: 5.0, kgard: (0.2, 10.0), kgard_paper: Paper::new(0.0285, 100.0, 0.0, 0.004), refit: 0.2 },
+    Line { db: 20.0, percent: 10.0, kgard: (0.2, 10.0), kgard_paper: Paper::new(0.0305, 100.0, 0.0, 0.008), refit: 0.2 },
+    Line { db: 20.0, percent: 15.0, kgard: (0.3, 10.0), kgard_paper: Paper::new(0.0330, 100.0, 0.0, 0.012), refit: 0.2 },
+    Line { db: 20.0, percent: 20.0, kgard: (1.0, 10.0), kgard_paper: Paper::new(0.0626, 100.0, 0.0, 0.017), refit: 0.2 },
+    Line { db: 15.0, percent: 5.0, kgard: (0.3, 15.0), kgard_paper: Paper::new(0.0862, 100.0, 0.1, 0.005), refit: 0.3 },
+    Line { db: 15.0, percent: 10.0, kgard: (0.3, 15.0), kgard_paper: Paper::new(0.0925, 100.0, 0.0, 0.008), refit: 0.3 },
+    Line { db: 15.0, percent: 15.0, kgard: (0.3, 15.0), kgard_paper: Paper::new(0.1003, 100.0, 0.0, 0.012), refit: 0.3 },
+    Line { db: 15.0, percent: 20.0, kgard: (0.7, 15.0), kgard_paper: Paper::new(0.1349, 100.0, 0.0, 0.016), refit: 0.3 },
+];
+
+/// The experiment.
+pub(crate) fn table() -> Table {
+    Table {
+        name: "table1",
+        title: "Table 1: f(x) = 20 sinc(2 pi x), Gaussian noise and outliers of +-15",
+        design: design(),
+        settings: LINES.iter().map(setting).collect(),
+        notes: vec![
+            "199 points in [-0.99, 1), validated half way between; sigma = 0.15, l2 penalty, \
+             lambda times 5 at the first and last 5 points.",
+            "KGARD + refit: the outliers found with the paper's parameters, then solved for \
+             with lambda = 0.2 (20 dB) or 0.3 (15 dB).",
+        ],
+    }
+}
+
+/// 398 points in [-0.99, 1): the odd ones to train, the even ones to validate.
+pub(super) fn design() -> Design {
+    let x = |i: u32| -0.99 + 0.005 * f64::from(i);
+    let every_other = |first: u32| (first..398).step_by(2).map(x).collect::<Vec<f64>>();
+    Design::new(every_other(0), every_other(1), 1, SIGMA).with_border(5, 5.0)
+}
+
+/// f(x) = 20 sinc(2 pi x), where sinc(t) = sin(pi t) / (pi t).
+pub(super) fn signal(x: &[f64]) -> Vec<f64> {
+    let sinc = |t: f64| if t == 0.0 { 1.0 } else { libm::sin(PI * t) / (PI * t) };
+    x.iter().map(|x| 20.0 * sinc(2.0 * PI * x)).collect()
+}
+
+fn setting(line: &Line) -> Setting {
+    let &Line { db, percent, kgard: (lambda, epsilon), kgard_paper, refit } = line;
+    let draw = move |design: &Design, random: &mut Random| {
+        let mut y = signal(design.train());
+        let noise = sigma_at(db, &y);
+        random.add_gaussian(&mut y, noise);
+        let outliers = random.add_outliers(&mut y, percent / 100.0, OUTLIERS);
+        Sample { y, truth: signal(design.validate()), outliers: Some(outliers) }
+    };
+    Setting {
+        noise: format!("{db} dB"),
+        outliers: Some(format!("{percent} %")),
+        draw: Box::new(draw),
+        methods: vec![
+            (Method::Kgard { lambda, epsilon }, kgard_paper),
+            (Method::Refit { lambda, epsilon, refit }, Paper::NOTHING),
+        ],
+    }
+}

@@ -1,0 +1,68 @@
+//! What a fitted model looks like.
+
+use super::FitPlot;
+use crate::error::Result;
+use crate::method::{Method, Solution};
+use crate::model::Model;
+use crate::number::counted;
+use kgard::Points;
+
+/// Places at which a curve is evaluated.
+const CURVE: u32 = 800;
+
+impl Model {
+    /// The picture of the fit to `y`.
+    pub(crate) fn plot(&self, y: &[f64], solution: &Solution) -> Result<FitPlot> {
+        let target = self.target.clone().unwrap_or_else(|| "y".into());
+        let count = counted(y.len(), "point");
+        let title = match self.method {
+            Method::Krr => format!("{}: {count}", self.method.name()),
+            Method::Kgard => {
+                let outliers = counted(solution.outliers.len(), "outlier");
+                format!("{}: {count}, {outliers}", self.method.name())
+            }
+        };
+        let outliers = solution.outliers.iter().map(|outlier| outlier.index).collect();
+        if self.dim() == 1 {
+            let x: Vec<f64> = self.points.iter().map(|point| point[0]).collect();
+            let input = self.inputs.as_ref().and_then(|names| names.first().cloned());
+            return Ok(FitPlot {
+                title,
+                x_name: input.unwrap_or_else(|| "x".into()),
+                y_name: target,
+                line: self.curve(&x)?,
+                points: x.into_iter().zip(y.iter().copied()).collect(),
+                line_name: "fitted function",
+                outliers,
+            });
+        }
+        let points: Vec<(f64, f64)> =
+            y.iter().copied().zip(solution.fitted.iter().copied()).collect();
+        let mut ends: Vec<f64> = solution.fitted.clone();
+        ends.sort_by(f64::total_cmp);
+        let ends = [ends.first(), ends.last()];
+        Ok(FitPlot {
+            title,
+            x_name: format!("{target}, observed"),
+            y_name: format!("{target}, fitted"),
+            line: ends.into_iter().flatten().map(|&end| (end, end)).collect(),
+            points,
+            line_name: "fitted = observed",
+            outliers,
+        })
+    }
+
+    /// The function from the first to the last of the inputs.
+    fn curve(&self, x: &[f64]) -> Result<Vec<(f64, f64)>> {
+        let kernel = self.kernel.kernel::<f64>()?;
+        let points = Points::new(x, 1)?;
+        let low = x.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let at = |i: u32| {
+            let part = f64::from(i) / f64::from(CURVE);
+            let x = low * (1.0 - part) + high * part;
+            Ok((x, kgard::predict(points, &kernel, &self.coefficients, self.bias, &[x])?))
+        };
+        (0..=CURVE).map(at).collect()
+    }
+}
