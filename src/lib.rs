@@ -66,6 +66,8 @@ extern crate std;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+#[cfg(feature = "alloc")]
+pub mod baselines;
 mod error;
 pub mod kernel;
 pub mod linalg;

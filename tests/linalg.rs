@@ -125,6 +125,12 @@ fn solves_and_inverse_equal_faer() {
                 assert_eq!(inverse[i * n + j], inverse[j * n + i], "exactly symmetric");
             }
         }
+        let mut diagonal = vec![0.0; n];
+        let mut scratch = vec![f64::NAN; cholesky::inverse_diagonal_scratch_len::<f64>(n)];
+        cholesky::inverse_diagonal(&l, &mut diagonal, &mut scratch).unwrap();
+        for i in 0..n {
+            assert!((diagonal[i] - theirs[(i, i)]).abs() < 1e-12, "n = {n} ({i}, {i})");
+        }
     }
 }
 

@@ -58,18 +58,8 @@ impl<'a, T: Real> FitRef<'a, T> {
     pub fn fitted(&self, out: &mut [T]) -> Result<(), Error> {
         Error::check_len("fitted values", out.len(), self.y.len())?;
         out.copy_from_slice(self.y);
-        self.subtract_noise(out);
+        subtract_noise(out, self.residual, self.outliers());
         Ok(())
-    }
-
-    /// Takes residual and outliers off the data.
-    pub(crate) fn subtract_noise(&self, data: &mut [T]) {
-        for (f, &r) in data.iter_mut().zip(self.residual) {
-            *f = *f - r;
-        }
-        for outlier in self.outliers() {
-            data[outlier.index] = data[outlier.index] - outlier.value;
-        }
     }
 
     /// Writes the coefficients $\alpha$ of the kernel expansion.
@@ -85,9 +75,21 @@ impl<'a, T: Real> FitRef<'a, T> {
     /// The bias $c$.
     #[must_use]
     pub fn bias(&self) -> T {
-        // v = y - u, and the part of the outliers is taken off afterwards.
-        let whole = self.model.bias(self.residual, self.y);
-        self.outliers().fold(whole, |c, outlier| c - self.model.bias_of(outlier))
+        self.model.bias(self.residual, self.y, self.outliers())
+    }
+}
+
+/// Takes residual and outliers off the data.
+pub(crate) fn subtract_noise<T: Real>(
+    data: &mut [T],
+    residual: &[T],
+    outliers: impl Iterator<Item = Outlier<T>>,
+) {
+    for (f, &r) in data.iter_mut().zip(residual) {
+        *f = *f - r;
+    }
+    for outlier in outliers {
+        data[outlier.index] = data[outlier.index] - outlier.value;
     }
 }
 

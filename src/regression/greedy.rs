@@ -4,7 +4,7 @@
 //! With $r = H y$ to begin with, and $S$ empty, each step takes
 //! $j = \arg\max |r_j|$ and
 //!
-//! $$ \begin{aligned} d &= L^{-1} H_{S,j}, \quad b = \sqrt{H_{jj} - d^T d}, \quad L \leftarrow \begin{bmatrix} L & 0 \\\\ d^T & b \end{bmatrix} \\\\ w &= (H e_j - W d) / b, \quad W \leftarrow [W \\; w] \\\\ r &\leftarrow r - w \\, (r_j / b) \end{aligned} $$
+//! $$ \begin{aligned} d &= L^{-1} H_{S,j}, \quad b = \sqrt{H_{jj} - d^T d}, \quad L \leftarrow \begin{bmatrix} L & 0 \ d^T & b \end{bmatrix} \ w &= (H e_j - W d) / b, \quad W \leftarrow [W \\; w] \ r &\leftarrow r - w \\, (r_j / b) \end{aligned} $$
 //!
 //! where $L L^T = H_{SS}$ and $W = H_{:,S} L^{-T}$, so that $d$ is simply row
 //! $j$ of $W$. In the end $L L^T u = (H y)_S$ gives the outliers. The same
@@ -38,7 +38,21 @@ pub trait ResidualMaker<T: Real> {
 
     /// `out` $= H e_j$, column $j$ of $H$.
     fn column(&self, j: usize, out: &mut [T]);
+
+    /// `out` $= \operatorname{diag} H$, for studentised selection. `scratch` has
+    /// room for one column at least; as it stands, all columns are computed.
+    fn diagonal(&self, out: &mut [T], scratch: &mut [T]) {
+        let n = self.len();
+        for (j, entry) in out.iter_mut().enumerate() {
+            self.column(j, &mut scratch[..n]);
+            *entry = scratch[j];
+        }
+    }
 }
+
+/// Columns' worth of scratch that a search offers to
+/// [`ResidualMaker::diagonal`], where its memory grows.
+const DIAGONAL_COLUMNS: usize = 20;
 
 /// Runs the loop until `rule` says so; gives the number of outliers, which are
 /// in the `storage`, and why it ended.
@@ -49,22 +63,24 @@ pub(crate) fn search<T: Real>(
     storage: &mut impl Storage<T>,
 ) -> Result<(usize, StopReason), Error> {
     rule.validate()?;
-    start(maker, y, storage)?;
+    let studentized = rule.studentized();
+    start(maker, y, studentized, storage)?;
     let cap = rule.cap().min(maker.len());
     let mut k = 0;
     let reason = loop {
-        let Parts { residual, columns, indices, .. } = storage.parts();
+        let Parts { residual, variances, columns, indices, .. } = storage.parts();
         let scratch = &mut columns[k * residual.len()..][..residual.len()];
-        let mut progress = Progress { residual, outliers: &indices[..k], scratch };
+        let variances = if studentized { &*variances } else { &[] };
+        let mut progress = Progress { residual, variances, outliers: &indices[..k], scratch };
         if let Some(reason) = rule.check(&mut progress) {
             break reason;
         }
-        let j = largest(residual);
+        let j = if studentized { most_extreme(residual, variances) } else { largest(residual) };
         if k == cap || !storage.reserve(k + 1) {
             break StopReason::Cap;
         }
         let Some(j) = j else { break StopReason::Exhausted };
-        if take_out(maker, j, k, storage.parts()).is_err() {
+        if take_out(maker, j, k, studentized, storage.parts()).is_err() {
             break StopReason::Exhausted;
         }
         k += 1;
@@ -79,6 +95,7 @@ pub(crate) fn with_support<T: Real>(
     maker: &impl ResidualMaker<T>,
     y: &[T],
     support: &[usize],
+    with_variances: bool,
     storage: &mut impl Storage<T>,
 ) -> Result<usize, Error> {
     let n = maker.len();
@@ -90,12 +107,12 @@ pub(crate) fn with_support<T: Real>(
             return Err(Error::Duplicate { index });
         }
     }
-    start(maker, y, storage)?;
+    start(maker, y, with_variances, storage)?;
     for (k, &j) in support.iter().enumerate() {
         if !storage.reserve(k + 1) {
             return Err(Error::TooShort { what: "workspace", needed: support.len(), found: k });
         }
-        take_out(maker, j, k, storage.parts())?;
+        take_out(maker, j, k, with_variances, storage.parts())?;
     }
     solve_outliers(support.len(), &mut storage.parts());
     Ok(support.len())
@@ -105,13 +122,20 @@ pub(crate) fn with_support<T: Real>(
 fn start<T: Real>(
     maker: &impl ResidualMaker<T>,
     y: &[T],
+    with_variances: bool,
     storage: &mut impl Storage<T>,
 ) -> Result<(), Error> {
-    let residual = storage.parts().residual;
+    if with_variances {
+        storage.reserve(DIAGONAL_COLUMNS);
+    }
+    let Parts { residual, variances, columns, .. } = storage.parts();
     Error::check_len("y", y.len(), maker.len())?;
     Error::check_len("workspace's number of points", residual.len(), maker.len())?;
     Error::check_finite("y", y)?;
     maker.residual(y, residual);
+    if with_variances {
+        maker.diagonal(variances, columns);
+    }
     match Error::check_finite("residual", residual) {
         Ok(()) => Ok(()),
         Err(_) => Err(Error::Overflow { what: "the residual" }),
@@ -124,14 +148,28 @@ fn largest<T: Real>(residual: &[T]) -> Option<usize> {
     if max > T::zero() { residual.iter().position(|r| r.abs() == max) } else { None }
 }
 
+/// $\arg\max |r_j| / \sqrt{H_{jj}}$: the residual that is the most extreme for
+/// what it could be. None if all are zero.
+fn most_extreme<T: Real>(residual: &[T], variances: &[T]) -> Option<usize> {
+    let mut best = (None, T::zero());
+    for (j, (&r, &v)) in residual.iter().zip(variances).enumerate() {
+        let squared = r * r / v;
+        if squared > best.1 {
+            best = (Some(j), squared);
+        }
+    }
+    best.0
+}
+
 /// One step: point `j` becomes outlier number `k`.
 fn take_out<T: Real>(
     maker: &impl ResidualMaker<T>,
     j: usize,
     k: usize,
+    with_variances: bool,
     parts: Parts<'_, T>,
 ) -> Result<(), Error> {
-    let Parts { residual, values, factor, columns, indices } = parts;
+    let Parts { residual, variances, values, factor, columns, indices } = parts;
     let n = residual.len();
     let (found, w) = columns.split_at_mut(k * n);
     let w = &mut w[..n];
@@ -149,6 +187,13 @@ fn take_out<T: Real>(
     residual[j] = T::zero();
     for &s in &indices[..k] {
         residual[s] = T::zero();
+    }
+    if with_variances {
+        // The residual maker without the outliers is H - W W^T.
+        let least = T::epsilon();
+        for (v, &w) in variances.iter_mut().zip(&*w) {
+            *v = (*v - w * w).max(least * *v);
+        }
     }
     values[k] = length;
     indices[k] = j;

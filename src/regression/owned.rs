@@ -1,6 +1,6 @@
 //! Plans and fits that own their memory.
 
-use super::fit::{FitRef, Outlier, predict};
+use super::fit::{Outlier, predict, subtract_noise};
 use super::greedy;
 use super::plan::PlanRef;
 use super::regularizer::Regularizer;
@@ -159,9 +159,23 @@ impl<T: Real, K: Kernel<T>> Plan<T, K> {
     {
         let plan = self.as_ref();
         let mut storage = growing(plan.n, support.len());
-        let k = greedy::with_support(&plan, y, support, &mut storage)?;
+        let k = greedy::with_support(&plan, y, support, false, &mut storage)?;
         let reason = StopReason::GivenSupport;
         Ok(Fit::new(self.inputs.clone(), y, plan.model, storage, k, reason))
+    }
+
+    /// The fit with outliers and residual that another method has found.
+    pub(crate) fn assemble(
+        &self,
+        y: &[T],
+        residual: Vec<T>,
+        outliers: Vec<Outlier<T>>,
+        reason: StopReason,
+    ) -> Fit<T, K>
+    where
+        K: Clone,
+    {
+        Fit::assemble(self.inputs.clone(), y, self.as_ref().model, residual, outliers, reason)
     }
 
     /// Plain kernel ridge regression: no outliers.
@@ -240,20 +254,24 @@ impl<T: Real, K> Fit<T, K> {
         reason: StopReason,
     ) -> Self {
         let Growing { residual, values, indices, .. } = storage;
-        let fit = FitRef {
-            y,
-            residual: &residual,
-            indices: &indices[..k],
-            values: &values[..k],
-            model,
-            reason,
-        };
-        let bias = fit.bias();
-        let outliers = fit.outliers().collect();
+        let found = indices.into_iter().zip(values).take(k);
+        let outliers = found.map(|(index, value)| Outlier { index, value }).collect();
+        Self::assemble(inputs, y, model, residual, outliers, reason)
+    }
+
+    fn assemble(
+        inputs: Inputs<T, K>,
+        y: &[T],
+        model: Model<'_, T>,
+        residual: Vec<T>,
+        outliers: Vec<Outlier<T>>,
+        reason: StopReason,
+    ) -> Self {
+        let bias = model.bias(&residual, y, outliers.iter().copied());
         let mut coefficients = alloc::vec![T::zero(); y.len()];
         model.coefficients(&residual, &mut coefficients);
         let mut fitted = y.to_vec();
-        fit.subtract_noise(&mut fitted);
+        subtract_noise(&mut fitted, &residual, outliers.iter().copied());
         Self { inputs, coefficients, bias, outliers, residual, fitted, stop_reason: reason }
     }
 
@@ -355,7 +373,7 @@ impl<T: Real, K: Kernel<T>> Fit<T, K> {
         let support: Vec<usize> = self.outliers.iter().map(|outlier| outlier.index).collect();
         with_system(self.points(), self.kernel(), regularizer, |system| {
             let mut storage = growing(system.n, support.len());
-            let k = greedy::with_support(system, y, &support, &mut storage)?;
+            let k = greedy::with_support(system, y, &support, false, &mut storage)?;
             let reason = StopReason::GivenSupport;
             Ok(Self::new(self.inputs.clone(), y, system.model, storage, k, reason))
         })

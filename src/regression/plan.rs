@@ -149,7 +149,7 @@ impl<'a, T: Real> PlanRef<'a, T> {
     where
         'a: 'w,
     {
-        let k = greedy::with_support(self, y, support, &mut work)?;
+        let k = greedy::with_support(self, y, support, false, &mut work)?;
         Ok(self.finish(y, k, StopReason::GivenSupport, work))
     }
 
@@ -207,5 +207,11 @@ impl<T: Real> ResidualMaker<T> for PlanRef<'_, T> {
 
     fn column(&self, j: usize, out: &mut [T]) {
         out.copy_from_slice(&self.h[j * self.n..][..self.n]);
+    }
+
+    fn diagonal(&self, out: &mut [T], _: &mut [T]) {
+        for (i, entry) in out.iter_mut().enumerate() {
+            *entry = self.h[i * self.n + i];
+        }
     }
 }

@@ -15,6 +15,9 @@ use core::fmt;
 pub struct Progress<'a, T> {
     /// The residual $r_{(k)}$; exactly zero at the outliers.
     pub residual: &'a [T],
+    /// The variances of the residual for noise of variance one, where the rule
+    /// asked for them ([`StopRule::studentized`]); empty otherwise.
+    pub variances: &'a [T],
     /// The outliers so far, in order of selection.
     pub outliers: &'a [usize],
     /// As many scalars as there are points, to be used as the rule likes.
@@ -58,6 +61,13 @@ pub trait StopRule<T: Real> {
         usize::MAX
     }
 
+    /// Whether the next outlier is the largest residual in units of its own
+    /// standard deviation, $|r_j| / \sqrt{H_{jj}}$, instead of the largest
+    /// residual: points of high leverage are then looked at more closely.
+    fn studentized(&self) -> bool {
+        false
+    }
+
     /// Checks the rule's own parameters; called once, before the first step.
     ///
     /// # Errors
@@ -94,6 +104,10 @@ pub enum StopReason {
     Exhausted,
     /// The outliers were given, not searched for.
     GivenSupport,
+    /// An iteration has settled to its tolerance.
+    Tolerance,
+    /// An iteration has reached its limit first.
+    IterationLimit,
 }
 
 impl StopReason {
@@ -109,6 +123,8 @@ impl StopReason {
             Self::Cap => "cap",
             Self::Exhausted => "exhausted",
             Self::GivenSupport => "given_support",
+            Self::Tolerance => "tolerance",
+            Self::IterationLimit => "iteration_limit",
         }
     }
 }
@@ -132,6 +148,7 @@ impl fmt::Display for StopReason {
 pub struct Stop<T> {
     rule: Rule<T>,
     cap: usize,
+    studentized: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -145,7 +162,7 @@ enum Rule<T> {
 
 impl<T> Stop<T> {
     const fn new(rule: Rule<T>) -> Self {
-        Self { rule, cap: usize::MAX }
+        Self { rule, cap: usize::MAX, studentized: false }
     }
 
     /// Until $\lVert r \rVert_2 \le \epsilon$ (Algorithm 1).
@@ -165,18 +182,30 @@ impl<T> Stop<T> {
         Self::new(Rule::Histogram { floor: e0, reading, kept: None })
     }
 
-    /// Until no residual stands out from the others: until the largest is
-    /// within what the most extreme of so many Gaussian residuals would be,
-    /// their scale being estimated from their median.
+    /// Until no residual stands out from the others: until, in units of their
+    /// own standard deviations, the largest is within what the most extreme of
+    /// so many Gaussian residuals would be, and no more than usual are in their
+    /// tail. Their scale is estimated from their median. Studentised.
     #[must_use]
     pub const fn automatic() -> Self {
-        Self::new(Rule::Automatic)
+        Self { rule: Rule::Automatic, cap: usize::MAX, studentized: true }
     }
 
     /// Exactly `count` outliers. Zero makes it plain kernel ridge regression.
     #[must_use]
     pub const fn count(count: usize) -> Self {
-        Self { rule: Rule::Never, cap: count }
+        Self { rule: Rule::Never, cap: count, studentized: false }
+    }
+
+    /// The same rule, with the outliers selected by their studentised residual
+    /// ([`StopRule::studentized`]).
+    #[must_use]
+    pub const fn studentized(mut self) -> Self
+    where
+        T: Copy,
+    {
+        self.studentized = true;
+        self
     }
 
     /// The same rule, with no more than `cap` outliers.
@@ -209,6 +238,10 @@ impl<T: Real> StopRule<T> for Stop<T> {
 
     fn cap(&self) -> usize {
         self.cap
+    }
+
+    fn studentized(&self) -> bool {
+        self.studentized
     }
 
     fn validate(&self) -> Result<(), Error> {

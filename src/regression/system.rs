@@ -259,6 +259,21 @@ impl<T: Real> ResidualMaker<T> for System<'_, T> {
             }
         }
     }
+
+    fn diagonal(&self, out: &mut [T], scratch: &mut [T]) {
+        if cholesky::inverse_diagonal(self.factor, out, scratch).is_err() {
+            // Too little scratch for all lanes at once.
+            for (j, entry) in out.iter_mut().enumerate() {
+                inverse_column(self.factor, j, &mut scratch[..self.n]);
+                *entry = scratch[j];
+            }
+        }
+        if let Model::Scaled { lambda, bias } = self.model {
+            for (x, &g) in out.iter_mut().zip(bias) {
+                *x = lambda * (*x - self.sum * g * g);
+            }
+        }
+    }
 }
 
 impl<T: Real> Model<'_, T> {
@@ -274,19 +289,19 @@ impl<T: Real> Model<'_, T> {
         }
     }
 
-    /// Bias $c$ from the residual and from the data, outliers included.
-    pub(crate) fn bias(&self, residual: &[T], y: &[T]) -> T {
+    /// Bias $c$ from the residual, the data and the outliers in them.
+    pub(crate) fn bias(
+        &self,
+        residual: &[T],
+        y: &[T],
+        outliers: impl Iterator<Item = Outlier<T>>,
+    ) -> T {
         match *self {
             Self::Mapped { bias, .. } => residual.iter().fold(T::zero(), |sum, &r| sum + r) * bias,
-            Self::Scaled { bias, .. } => inner_product(bias, y),
-        }
-    }
-
-    /// What an outlier that was left in the data adds to [`bias`](Self::bias).
-    pub(crate) fn bias_of(&self, outlier: Outlier<T>) -> T {
-        match *self {
-            Self::Mapped { .. } => T::zero(),
-            Self::Scaled { bias, .. } => bias[outlier.index] * outlier.value,
+            // g . v, v = y - u.
+            Self::Scaled { bias, .. } => {
+                outliers.fold(inner_product(bias, y), |c, o| c - bias[o.index] * o.value)
+            }
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::{Error, Real};
 #[derive(Debug)]
 pub struct Workspace<'a, T> {
     residual: &'a mut [T],
+    variances: &'a mut [T],
     values: &'a mut [T],
     factor: &'a mut [T],
     columns: &'a mut [T],
@@ -27,12 +28,12 @@ pub struct Workspace<'a, T> {
 }
 
 impl<'a, T: Real> Workspace<'a, T> {
-    /// Scalars that a fit of `n` points with at most `k` outliers takes:
-    /// the residual, the outliers' values, the factor $L$ and the columns $W$
+    /// Scalars that a fit of `n` points with at most `k` outliers takes: the
+    /// residual and its variances, the outliers' values, the factor $L$ and the columns $W$
     /// with room for one more.
     #[must_use]
     pub const fn len(n: usize, k: usize) -> usize {
-        let columns = n.saturating_mul(k.saturating_add(1));
+        let columns = n.saturating_mul(k.saturating_add(2));
         columns.saturating_add(Extending::<T>::len(k)).saturating_add(n).saturating_add(k)
     }
 
@@ -46,10 +47,11 @@ impl<'a, T: Real> Workspace<'a, T> {
         let k = indices.len().min(n);
         Error::check_at_least("workspace", scalars.len(), Self::len(n, k))?;
         let (residual, rest) = scalars.split_at_mut(n);
+        let (variances, rest) = rest.split_at_mut(n);
         let (values, rest) = rest.split_at_mut(k);
         let (factor, rest) = rest.split_at_mut(Extending::<T>::len(k));
         let columns = &mut rest[..n * (k + 1)];
-        Ok(Self { residual, values, factor, columns, indices: &mut indices[..k] })
+        Ok(Self { residual, variances, values, factor, columns, indices: &mut indices[..k] })
     }
 }
 
@@ -66,6 +68,10 @@ pub(crate) trait Storage<T> {
 pub(crate) struct Parts<'a, T> {
     /// $r$, length `n`.
     pub(crate) residual: &'a mut [T],
+    /// The diagonal of $H - W W^T$: the variances of the residual, for noise of
+    /// variance one, as leave-one-out sees them; length `n`. Kept only where
+    /// they are asked for.
+    pub(crate) variances: &'a mut [T],
     /// First $L^{-1} (H y)_S$, in the end $u_S$; length `k`.
     pub(crate) values: &'a mut [T],
     /// The packed factor $L$ of $H_{SS}$.
@@ -84,6 +90,7 @@ impl<T: Real> Storage<T> for Workspace<'_, T> {
     fn parts(&mut self) -> Parts<'_, T> {
         Parts {
             residual: self.residual,
+            variances: self.variances,
             values: self.values,
             factor: self.factor,
             columns: self.columns,
@@ -95,8 +102,8 @@ impl<T: Real> Storage<T> for Workspace<'_, T> {
 impl<'a, T: Real> Workspace<'a, T> {
     /// The memory again, once the loop is done.
     pub(crate) fn into_parts(self) -> Parts<'a, T> {
-        let Self { residual, values, factor, columns, indices } = self;
-        Parts { residual, values, factor, columns, indices }
+        let Self { residual, variances, values, factor, columns, indices } = self;
+        Parts { residual, variances, values, factor, columns, indices }
     }
 }
 
@@ -105,6 +112,7 @@ impl<'a, T: Real> Workspace<'a, T> {
 #[cfg(feature = "alloc")]
 pub(crate) struct Growing<T> {
     pub(crate) residual: alloc::vec::Vec<T>,
+    pub(crate) variances: alloc::vec::Vec<T>,
     pub(crate) values: alloc::vec::Vec<T>,
     factor: alloc::vec::Vec<T>,
     columns: alloc::vec::Vec<T>,
@@ -118,6 +126,7 @@ impl<T: Real> Growing<T> {
         use alloc::vec::Vec;
         let mut growing = Self {
             residual: alloc::vec![T::zero(); n],
+            variances: alloc::vec![T::zero(); n],
             values: Vec::with_capacity(k),
             factor: Vec::with_capacity(Extending::<T>::len(k)),
             columns: Vec::with_capacity(n * (k + 1)),
@@ -139,13 +148,16 @@ impl<T: Real> Growing<T> {
 #[cfg(feature = "alloc")]
 impl<T: Real> Storage<T> for Growing<T> {
     fn reserve(&mut self, k: usize) -> bool {
-        self.resize(k);
+        if k > self.indices.len() {
+            self.resize(k);
+        }
         true
     }
 
     fn parts(&mut self) -> Parts<'_, T> {
         Parts {
             residual: &mut self.residual,
+            variances: &mut self.variances,
             values: &mut self.values,
             factor: &mut self.factor,
             columns: &mut self.columns,

@@ -32,6 +32,92 @@ pub fn invert<T: Real>(l: &mut [T], n: usize, scratch: &mut [T]) -> Result<(), E
     Ok(())
 }
 
+/// Scalars of scratch that [`inverse_diagonal`] needs.
+#[must_use]
+pub const fn inverse_diagonal_scratch_len<T>(n: usize) -> usize {
+    invert_scratch_len::<T>(n)
+}
+
+/// The diagonal of the inverse, without the rest of it: the squared lengths of
+/// the columns of $L^{-1}$.
+///
+/// # Errors
+/// [`Error::Length`] or [`Error::TooShort`] if a length does not fit.
+pub fn inverse_diagonal<T: Real>(l: &[T], out: &mut [T], scratch: &mut [T]) -> Result<(), Error> {
+    let n = out.len();
+    Error::check_square("factor", l.len(), n)?;
+    Error::check_at_least("scratch", scratch.len(), inverse_diagonal_scratch_len::<T>(n))?;
+    dispatch(InverseDiagonal { l, out, scratch });
+    Ok(())
+}
+
+struct InverseDiagonal<'a, T> {
+    l: &'a [T],
+    out: &'a mut [T],
+    scratch: &'a mut [T],
+}
+
+impl<T: Real> Routine for InverseDiagonal<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Self { l, out, scratch } = self;
+        with_lanes!(T, inverse_diagonal_lanes::<FUSED>(l, out, scratch));
+    }
+}
+
+#[inline(always)]
+fn inverse_diagonal_lanes<T: Real, const LANES: usize, const FUSED: bool>(
+    l: &[T],
+    out: &mut [T],
+    scratch: &mut [T],
+) {
+    let n = out.len();
+    let (reciprocals, panels) = pivots(l, n, scratch);
+    for (left, out) in (0..n).step_by(LANES).zip(out.chunks_mut(LANES)) {
+        let panel = &mut panels[..n - left];
+        unit_columns::<T, LANES, FUSED>(l, n, left, reciprocals, panel);
+        let mut sums = [T::zero(); LANES];
+        for p in panel.iter() {
+            for l in 0..LANES {
+                sums[l] = multiply_add::<T, FUSED>(p[l], p[l], sums[l]);
+            }
+        }
+        out.copy_from_slice(&sums[..out.len()]);
+    }
+}
+
+/// Divides the scratch into the reciprocals of the pivots and panels.
+#[inline(always)]
+fn pivots<'a, T: Real, const LANES: usize>(
+    l: &[T],
+    n: usize,
+    scratch: &'a mut [T],
+) -> (&'a [T], &'a mut [[T; LANES]]) {
+    let (reciprocals, panels) = scratch.split_at_mut(n);
+    for (i, reciprocal) in reciprocals.iter_mut().enumerate() {
+        *reciprocal = l[i * n + i].recip();
+    }
+    (reciprocals, panels.as_chunks_mut::<LANES>().0)
+}
+
+/// The columns of $L^{-1}$ from `left` on, as many as there are lanes:
+/// $L X = I$.
+#[inline(always)]
+fn unit_columns<T: Real, const LANES: usize, const FUSED: bool>(
+    l: &[T],
+    n: usize,
+    left: usize,
+    reciprocals: &[T],
+    panel: &mut [[T; LANES]],
+) {
+    panel.fill([T::zero(); LANES]);
+    for (l, p) in panel.iter_mut().enumerate().take(LANES) {
+        p[l] = T::one();
+    }
+    substitute::<T, LANES, FUSED>(l, n, left, &reciprocals[left..], panel);
+}
+
 struct Invert<'a, T> {
     a: &'a mut [T],
     n: usize,
@@ -54,20 +140,12 @@ fn invert_lanes<T: Real, const LANES: usize, const FUSED: bool>(
     n: usize,
     scratch: &mut [T],
 ) {
-    let (reciprocals, panels) = scratch.split_at_mut(n);
-    let (panels, _) = panels.as_chunks_mut::<LANES>();
-    for (i, reciprocal) in reciprocals.iter_mut().enumerate() {
-        *reciprocal = a[i * n + i].recip();
-    }
+    let (reciprocals, panels) = pivots::<T, LANES>(a, n, scratch);
 
-    // U, a panel of columns of the inverse of L at a time: L X = I.
+    // U, a panel of columns of the inverse of L at a time.
     for left in (0..n).step_by(LANES) {
         let panel = &mut panels[..n - left];
-        panel.fill([T::zero(); LANES]);
-        for (l, p) in panel.iter_mut().enumerate().take(LANES) {
-            p[l] = T::one();
-        }
-        substitute::<T, LANES, FUSED>(a, n, left, &reciprocals[left..], panel);
+        unit_columns::<T, LANES, FUSED>(a, n, left, reciprocals, panel);
         for l in 0..LANES.min(n - left) {
             let row = &mut a[(left + l) * n + left..][..n - left];
             for (x, p) in row.iter_mut().zip(panel.iter()).skip(l) {

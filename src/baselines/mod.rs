@@ -1,0 +1,6 @@
+//! The methods that the paper compares KGARD with.
+
+pub mod ram;
+pub mod rb_rvm;
+
+pub use ram::Ram;

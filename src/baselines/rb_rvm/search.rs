@@ -1,0 +1,218 @@
+//! The ascent of the marginal likelihood, and where it begins.
+
+use super::afresh::Posterior;
+use super::evidence::{Change, Evidence};
+use super::{RbRvm, RbRvmStop};
+use crate::real::{constant, count};
+use crate::{Error, Real};
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+/// Evidence that takes a point for an outlier while the noise is still
+/// unknown: low, for an outlier missed then bends the function.
+const FIRST_EVIDENCE: f64 = 1.0;
+
+/// The least evidence for an outlier; $\tfrac12 \log n$ passes it from 55
+/// points on.
+const LEAST_EVIDENCE: f64 = 2.0;
+
+/// Tolerance while the noise is still unknown, against the final one.
+const FIRST_TOLERANCE: f64 = 10.0;
+
+/// The noise variance falls at most to this part of itself at a time.
+const LARGEST_FALL: f64 = 0.25;
+
+/// A noise variance that falls to no less than this part has settled.
+const SETTLED: f64 = 0.9;
+
+/// The bound on the noise variance, against its robust estimate.
+const BOUND: f64 = 0.5;
+
+/// Relative change of the noise variance that ends its re-estimation.
+const NOISE_TOLERANCE: f64 = 0.01;
+
+/// The standard deviation of a Gaussian, by the median of its absolute value.
+pub(super) const DEVIATION_PER_MEDIAN: f64 = 1.482_602_218_505_602;
+
+/// What the search leaves beside the evidence.
+pub(super) struct Found<T> {
+    pub(super) posterior: Posterior<T>,
+    pub(super) history: Vec<T>,
+    pub(super) iterations: usize,
+    pub(super) stop: RbRvmStop,
+}
+
+/// Raises the likelihood of the model, which is empty yet; `options` with a
+/// noise variance in units of the evidence.
+pub(super) fn search<T: Real>(
+    evidence: &mut Evidence<'_, T>,
+    options: &RbRvm<T>,
+) -> Result<Found<T>, Error> {
+    let required = options.outlier_evidence.unwrap_or_else(|| {
+        let half_log = count::<T>(evidence.len()).ln() * constant(0.5);
+        half_log.max(constant(LEAST_EVIDENCE))
+    });
+    let mut ascent = Ascent { evidence, limit: options.max_iterations, iterations: 0 };
+    let tolerance = options.tolerance;
+    let bound = ascent.settle_noise(
+        options.noise_variance,
+        tolerance * constant(FIRST_TOLERANCE),
+        required.min(constant(FIRST_EVIDENCE)),
+    )?;
+    ascent.dismiss_outliers(required)?;
+
+    let mut history = Vec::new();
+    let mut end = ascent.climb(tolerance, required, &mut history)?;
+    while options.noise_variance.is_none()
+        && end == RbRvmStop::Converged
+        && ascent.reestimate_noise(bound)?
+    {
+        end = ascent.climb(tolerance, required, &mut history)?;
+    }
+    let iterations = ascent.iterations;
+    let posterior = evidence.recompute()?;
+    history.push(evidence.likelihood());
+    Ok(Found { posterior, history, iterations, stop: end })
+}
+
+struct Ascent<'e, 'a, T> {
+    evidence: &'e mut Evidence<'a, T>,
+    limit: usize,
+    iterations: usize,
+}
+
+impl<T: Real> Ascent<'_, '_, T> {
+    /// Changes one column after the other, always the one that gains most,
+    /// until no gain is above `tolerance`. An outlier enters if its gain is
+    /// `required` or more.
+    fn climb(
+        &mut self,
+        tolerance: T,
+        required: T,
+        history: &mut Vec<T>,
+    ) -> Result<RbRvmStop, Error> {
+        self.evidence.refresh()?;
+        let mut last = self.evidence.likelihood();
+        history.push(last);
+        while let Some(change) = self.best(required).filter(|best| best.gain > tolerance) {
+            if self.iterations >= self.limit {
+                return Ok(RbRvmStop::IterationLimit);
+            }
+            self.iterations += 1;
+            self.evidence.apply(change)?;
+            if self.evidence.is_long() {
+                self.evidence.refresh()?;
+                // Only rounding can take back what many steps have gained.
+                if !(self.evidence.likelihood() > last) {
+                    break;
+                }
+                last = self.evidence.likelihood();
+            }
+            history.push(self.evidence.likelihood());
+        }
+        self.evidence.refresh()?;
+        Ok(RbRvmStop::Converged)
+    }
+
+    fn best(&self, required: T) -> Option<Change<T>> {
+        let n = self.evidence.len();
+        let variances = self.evidence.variances();
+        let changes = (0..=2 * n).filter_map(|column| self.evidence.best_change(column));
+        let is_new_outlier = |c: &Change<T>| c.column > n && variances[c.column] == T::zero();
+        changes.filter(|c| !(is_new_outlier(c) && c.gain < required)).fold(None, |best, c| {
+            match best {
+                Some(Change { gain, .. }) if gain >= c.gain => best,
+                _ => Some(c),
+            }
+        })
+    }
+
+    /// Lowers the noise from the spread of the data, where nothing stands out
+    /// and only the coarse course of the function shows, to what the points
+    /// inside the model deviate from what the others predict for them.
+    /// Gives the bound for the noise from there on.
+    fn settle_noise(&mut self, known: Option<T>, tolerance: T, required: T) -> Result<T, Error> {
+        let least = known.unwrap_or_else(resolution);
+        loop {
+            let end = self.climb(tolerance, required, &mut Vec::new())?;
+            let noise = self.evidence.noise();
+            let estimate = self.deviation().powi(2).min(noise).max(least);
+            let falls = estimate < noise * constant(SETTLED);
+            if end == RbRvmStop::Converged && falls {
+                self.evidence.set_noise(estimate.max(noise * constant(LARGEST_FALL)));
+            } else {
+                self.evidence.set_noise(known.unwrap_or(noise));
+                return Ok((estimate * constant(BOUND)).max(least));
+            }
+        }
+    }
+
+    /// The standard deviation of the noise, by the median of the leave-one-out
+    /// residuals of the points that are not outliers.
+    fn deviation(&self) -> T {
+        let n = self.evidence.len();
+        let outliers = &self.evidence.variances()[n + 1..];
+        let inside = (0..n).filter(|&i| outliers[i] == T::zero());
+        let mut residuals: Vec<T> =
+            inside.map(|i| self.evidence.left_out_residual(i).abs()).collect();
+        median(&mut residuals) * constant(DEVIATION_PER_MEDIAN)
+    }
+
+    /// Takes the outliers out that the likelihood does not need that much.
+    fn dismiss_outliers(&mut self, required: T) -> Result<(), Error> {
+        self.evidence.refresh()?;
+        let n = self.evidence.len();
+        for column in n + 1..=2 * n {
+            let active = self.evidence.variances()[column] > T::zero();
+            if active && !(self.evidence.worth(column) >= required) {
+                self.evidence.remove(column);
+            }
+        }
+        Ok(())
+    }
+
+    /// Another noise variance, not below `bound`, with which the likelihood is
+    /// not lower; false if there is none worth the change.
+    ///
+    /// MacKay's update, which is the longer step, and where it goes too far
+    /// that of expectation maximisation, which never does: what it maximises
+    /// has one maximum, so that the bound does no harm either.
+    fn reestimate_noise(&mut self, bound: T) -> Result<bool, Error> {
+        let (square, freedom) = self.evidence.residual();
+        let n = count::<T>(self.evidence.len());
+        let (noise, likelihood) = (self.evidence.noise(), self.evidence.likelihood());
+        let mackay = square / (n - freedom).max(T::one());
+        let expected = (square + noise * freedom) / n;
+        for update in [mackay, expected] {
+            let update = update.max(bound);
+            if !((update / noise).ln().abs() > constant(NOISE_TOLERANCE)) {
+                break;
+            }
+            self.iterations += 1;
+            self.evidence.set_noise(update);
+            self.evidence.refresh()?;
+            if self.evidence.likelihood() >= likelihood {
+                return Ok(true);
+            }
+        }
+        self.evidence.set_noise(noise);
+        self.evidence.refresh()?;
+        Ok(false)
+    }
+}
+
+/// The least noise variance that the scalar type can tell from none, against
+/// data of unit spread.
+fn resolution<T: Real>() -> T {
+    let root = T::epsilon().cbrt();
+    root * root
+}
+
+/// The middle value, the upper one of two; zero if there is none.
+pub(super) fn median<T: Real>(values: &mut [T]) -> T {
+    if values.is_empty() {
+        return T::zero();
+    }
+    let order = |a: &T, b: &T| a.partial_cmp(b).unwrap_or(Ordering::Equal);
+    *values.select_nth_unstable_by(values.len() / 2, order).1
+}
