@@ -112,6 +112,9 @@ fn check_usage(args: &FitArgs) -> Result<()> {
              give -o and --predictions different names",
         ));
     }
+    if args.plot.is_some() && (args.plot == args.output || args.plot == args.predictions) {
+        return Err(Error::usage("the picture needs a place of its own: give --plot another name"));
+    }
     match to_stdout_instead(args) {
         Some(option) if args.json => Err(Error::usage(format!(
             "--json and {option} both write to standard output: give a file name in place of `-`"

@@ -167,6 +167,7 @@ fn row(size: f64, outcomes: &[Outcome]) -> Row {
         paper: Paper::NOTHING,
         mse: None,
         mse_error: None,
+        mse_median: None,
         correct: Some(mean(outcomes.iter().map(|o| o.correct))),
         wrong: Some(mean(outcomes.iter().map(|o| o.wrong))),
         seconds: mean(outcomes.iter().map(|o| o.seconds)),

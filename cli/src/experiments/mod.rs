@@ -52,6 +52,10 @@ impl Paper {
     const NOTHING: Self = Self { mse: None, correct: None, wrong: None, seconds: None };
 }
 
+/// How RAM is set up, for those who read the tables.
+const RAM_NOTE: &str =
+    "RAM: the penalty is the RKHS norm, without a border; the 1-norm is reweighted once.";
+
 /// One drawn problem.
 #[derive(Debug)]
 struct Sample {
@@ -64,11 +68,14 @@ struct Sample {
     outliers: Option<Vec<usize>>,
 }
 
+/// Draws a problem on the points of a design.
+type Draw = dyn Fn(&Design, &mut Random) -> Sample + Send + Sync;
+
 /// A kind of noise, and the methods that are tried on it.
 struct Setting {
     noise: String,
     outliers: Option<String>,
-    draw: Box<dyn Fn(&Design, &mut Random) -> Sample + Send + Sync>,
+    draw: Box<Draw>,
     methods: Vec<(Method, Paper)>,
 }
 

@@ -29,6 +29,7 @@ pub(crate) struct Row {
     pub(crate) mse: Option<f64>,
     /// The standard error of `mse`.
     pub(crate) mse_error: Option<f64>,
+    pub(crate) mse_median: Option<f64>,
     /// Percent of the outliers.
     pub(crate) correct: Option<f64>,
     /// Percent of the points.
@@ -82,7 +83,8 @@ impl Report {
                 row.method.to_owned(),
                 row.parameters.clone(),
                 fixed(row.paper.mse, 4),
-                fixed(row.mse, 4),
+                format!("{} +- {}", fixed(row.mse, 4), fixed(row.mse_error, 4)),
+                fixed(row.mse_median, 4),
                 support(row.paper.correct, row.paper.wrong),
                 support(row.correct, row.wrong),
                 fixed(row.paper.seconds, 3),
@@ -97,6 +99,7 @@ impl Report {
                 "parameters",
                 "MSE, paper",
                 "MSE",
+                "MSE, median",
                 "correct - wrong %, paper",
                 "correct - wrong %",
                 "seconds, paper",
@@ -143,6 +146,7 @@ impl Report {
             "paper_mse",
             "mse",
             "mse_error",
+            "mse_median",
             "paper_correct",
             "correct",
             "paper_wrong",
@@ -155,7 +159,7 @@ impl Report {
             "first",
             "violations",
         ];
-        let shown = if self.rows.iter().any(|row| row.theorem.is_some()) { 18 } else { 14 };
+        let shown = if self.rows.iter().any(|row| row.theorem.is_some()) { 19 } else { 15 };
         writer.write_record(&titles[..shown]).map_err(|error| failed(error.to_string()))?;
         for row in &self.rows {
             let theorem = row.theorem.as_ref();
@@ -169,6 +173,7 @@ impl Report {
                 full(row.paper.mse),
                 full(row.mse),
                 full(row.mse_error),
+                full(row.mse_median),
                 full(row.paper.correct),
                 full(row.correct),
                 full(row.paper.wrong),

@@ -104,6 +104,7 @@ impl Row {
             paper: Paper::NOTHING,
             mse: Some(average.mse),
             mse_error: Some(average.mse_error),
+            mse_median: Some(average.mse_median),
             correct: average.correct,
             wrong: average.wrong,
             seconds: average.seconds,

@@ -46,6 +46,8 @@ pub(crate) struct Average {
     pub(crate) mse: f64,
     /// The standard error of `mse`.
     pub(crate) mse_error: f64,
+    /// Half of the runs have a smaller error than this.
+    pub(crate) mse_median: f64,
     pub(crate) correct: Option<f64>,
     pub(crate) wrong: Option<f64>,
     pub(crate) seconds: f64,
@@ -63,6 +65,7 @@ impl Average {
         };
         Self {
             mse,
+            mse_median: median(scores.iter().map(|s| s.mse).collect()),
             mse_error: (spread / (n * (n - 1.0).max(1.0))).sqrt(),
             correct: all(|s| s.support.map(|(correct, _)| correct)),
             wrong: all(|s| s.support.map(|(_, wrong)| wrong)),
@@ -70,6 +73,13 @@ impl Average {
             planned_seconds: all(|s| s.planned_seconds),
         }
     }
+}
+
+/// Of at least one number.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let half = values.len() / 2;
+    if values.len() % 2 == 1 { values[half] } else { values[half - 1].midpoint(values[half]) }
 }
 
 /// Of at least one number.
@@ -98,6 +108,7 @@ mod tests {
         let score = |mse| Score { mse, support: None, seconds: mse, planned_seconds: None };
         let average = Average::of(&[score(1.0), score(3.0)]);
         assert!((average.mse - 2.0).abs() < 1e-15 && (average.mse_error - 1.0).abs() < 1e-15);
+        assert!((average.mse_median - 2.0).abs() < 1e-15);
         assert_eq!((average.correct, average.planned_seconds), (None, None));
         assert!(Average::of(&[score(1.0)]).mse_error.abs() < 1e-15);
     }

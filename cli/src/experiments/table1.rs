@@ -2,7 +2,7 @@
 
 use super::design::Design;
 use super::method::Method;
-use super::{Paper, Sample, Setting, Table};
+use super::{Paper, RAM_NOTE, Sample, Setting, Table};
 use crate::noise::{Random, sigma_at};
 use std::f64::consts::PI;
 
@@ -19,20 +19,55 @@ struct Line {
     /// lambda and epsilon.
     kgard: (f64, f64),
     kgard_paper: Paper,
+    /// lambda and mu.
+    ram: (f64, f64),
+    ram_paper: Paper,
     /// The smaller lambda of the second solution.
     refit: f64,
 }
 
 #[rustfmt::skip]
 const LINES: [Line; 8] = [
-    Line { db: 20.0, percent: 5.0, kgard: (0.2, 10.0), kgard_paper: Paper::new(0.0285, 100.0, 0.0, 0.004), refit: 0.2 },
-    Line { db: 20.0, percent: 10.0, kgard: (0.2, 10.0), kgard_paper: Paper::new(0.0305, 100.0, 0.0, 0.008), refit: 0.2 },
-    Line { db: 20.0, percent: 15.0, kgard: (0.3, 10.0), kgard_paper: Paper::new(0.0330, 100.0, 0.0, 0.012), refit: 0.2 },
-    Line { db: 20.0, percent: 20.0, kgard: (1.0, 10.0), kgard_paper: Paper::new(0.0626, 100.0, 0.0, 0.017), refit: 0.2 },
-    Line { db: 15.0, percent: 5.0, kgard: (0.3, 15.0), kgard_paper: Paper::new(0.0862, 100.0, 0.1, 0.005), refit: 0.3 },
-    Line { db: 15.0, percent: 10.0, kgard: (0.3, 15.0), kgard_paper: Paper::new(0.0925, 100.0, 0.0, 0.008), refit: 0.3 },
-    Line { db: 15.0, percent: 15.0, kgard: (0.3, 15.0), kgard_paper: Paper::new(0.1003, 100.0, 0.0, 0.012), refit: 0.3 },
-    Line { db: 15.0, percent: 20.0, kgard: (0.7, 15.0), kgard_paper: Paper::new(0.1349, 100.0, 0.0, 0.016), refit: 0.3 },
+    Line {
+        db: 20.0, percent: 5.0, kgard: (0.2, 10.0), kgard_paper: Paper::new(0.0285, 100.0, 0.0, 0.004),
+        ram: (0.07, 2.5), ram_paper: Paper::new(0.0345, 100.0, 0.2, 0.005),
+        refit: 0.2,
+    },
+    Line {
+        db: 20.0, percent: 10.0, kgard: (0.2, 10.0), kgard_paper: Paper::new(0.0305, 100.0, 0.0, 0.008),
+        ram: (0.07, 2.5), ram_paper: Paper::new(0.0372, 100.0, 0.1, 0.007),
+        refit: 0.2,
+    },
+    Line {
+        db: 20.0, percent: 15.0, kgard: (0.3, 10.0), kgard_paper: Paper::new(0.0330, 100.0, 0.0, 0.012),
+        ram: (0.07, 2.0), ram_paper: Paper::new(0.0393, 100.0, 0.6, 0.008),
+        refit: 0.2,
+    },
+    Line {
+        db: 20.0, percent: 20.0, kgard: (1.0, 10.0), kgard_paper: Paper::new(0.0626, 100.0, 0.0, 0.017),
+        ram: (0.07, 2.0), ram_paper: Paper::new(0.0422, 100.0, 0.4, 0.01),
+        refit: 0.2,
+    },
+    Line {
+        db: 15.0, percent: 5.0, kgard: (0.3, 15.0), kgard_paper: Paper::new(0.0862, 100.0, 0.1, 0.005),
+        ram: (0.15, 5.0), ram_paper: Paper::new(0.1036, 100.0, 0.7, 0.005),
+        refit: 0.3,
+    },
+    Line {
+        db: 15.0, percent: 10.0, kgard: (0.3, 15.0), kgard_paper: Paper::new(0.0925, 100.0, 0.0, 0.008),
+        ram: (0.15, 5.0), ram_paper: Paper::new(0.1118, 100.0, 0.4, 0.006),
+        refit: 0.3,
+    },
+    Line {
+        db: 15.0, percent: 15.0, kgard: (0.3, 15.0), kgard_paper: Paper::new(0.1003, 100.0, 0.0, 0.012),
+        ram: (0.15, 5.0), ram_paper: Paper::new(0.1186, 100.0, 0.3, 0.007),
+        refit: 0.3,
+    },
+    Line {
+        db: 15.0, percent: 20.0, kgard: (0.7, 15.0), kgard_paper: Paper::new(0.1349, 100.0, 0.0, 0.016),
+        ram: (0.15, 4.0), ram_paper: Paper::new(0.1282, 100.0, 1.4, 0.008),
+        refit: 0.3,
+    },
 ];
 
 /// The experiment.
@@ -47,6 +82,7 @@ pub(crate) fn table() -> Table {
              lambda times 5 at the first and last 5 points.",
             "KGARD + refit: the outliers found with the paper's parameters, then solved for \
              with lambda = 0.2 (20 dB) or 0.3 (15 dB).",
+            RAM_NOTE,
         ],
     }
 }
@@ -65,7 +101,15 @@ pub(super) fn signal(x: &[f64]) -> Vec<f64> {
 }
 
 fn setting(line: &Line) -> Setting {
-    let &Line { db, percent, kgard: (lambda, epsilon), kgard_paper, refit } = line;
+    let &Line {
+        db,
+        percent,
+        kgard: (lambda, epsilon),
+        kgard_paper,
+        refit,
+        ram: (ram_lambda, mu),
+        ram_paper,
+    } = line;
     let draw = move |design: &Design, random: &mut Random| {
         let mut y = signal(design.train());
         let noise = sigma_at(db, &y);
@@ -80,6 +124,7 @@ fn setting(line: &Line) -> Setting {
         methods: vec![
             (Method::Kgard { lambda, epsilon }, kgard_paper),
             (Method::Refit { lambda, epsilon, refit }, Paper::NOTHING),
+            (Method::Ram { lambda: ram_lambda, mu }, ram_paper),
         ],
     }
 }

@@ -3,7 +3,7 @@
 
 use super::design::Design;
 use super::method::Method;
-use super::{Paper, Sample, Setting, Table};
+use super::{Paper, RAM_NOTE, Sample, Setting, Table};
 use crate::noise::Random;
 
 /// The width of the kernel.
@@ -27,14 +27,29 @@ struct Line {
     /// lambda and epsilon.
     kgard: (f64, f64),
     kgard_paper: Paper,
+    /// lambda and mu.
+    ram: (f64, f64),
+    ram_paper: Paper,
 }
 
 #[rustfmt::skip]
 const LINES: [Line; 4] = [
-    Line { percent: 5.0, kgard: (0.15, 46.0), kgard_paper: Paper::new(1.5644, 100.0, 0.3, 0.009) },
-    Line { percent: 10.0, kgard: (0.15, 44.0), kgard_paper: Paper::new(1.6750, 100.0, 0.5, 0.016) },
-    Line { percent: 15.0, kgard: (0.2, 42.0), kgard_paper: Paper::new(1.9375, 99.9, 0.9, 0.024) },
-    Line { percent: 20.0, kgard: (0.4, 42.0), kgard_paper: Paper::new(2.6113, 99.9, 1.0, 0.033) },
+    Line {
+        percent: 5.0, kgard: (0.15, 46.0), kgard_paper: Paper::new(1.5644, 100.0, 0.3, 0.009),
+        ram: (0.2, 22.0), ram_paper: Paper::new(1.8592, 100.0, 0.1, 0.01),
+    },
+    Line {
+        percent: 10.0, kgard: (0.15, 44.0), kgard_paper: Paper::new(1.6750, 100.0, 0.5, 0.016),
+        ram: (0.2, 18.0), ram_paper: Paper::new(1.9926, 100.0, 0.9, 0.013),
+    },
+    Line {
+        percent: 15.0, kgard: (0.2, 42.0), kgard_paper: Paper::new(1.9375, 99.9, 0.9, 0.024),
+        ram: (0.2, 17.0), ram_paper: Paper::new(2.2846, 100.0, 1.6, 0.016),
+    },
+    Line {
+        percent: 20.0, kgard: (0.4, 42.0), kgard_paper: Paper::new(2.6113, 99.9, 1.0, 0.033),
+        ram: (0.2, 16.0), ram_paper: Paper::new(2.6703, 99.9, 2.3, 0.02),
+    },
 ];
 
 /// The lambda of the second solution.
@@ -53,6 +68,7 @@ pub(crate) fn table() -> Table {
              0.2, l2 penalty, the same everywhere.",
             "KGARD + refit: the outliers found with the paper's parameters, then solved for \
              with lambda = 0.15.",
+            RAM_NOTE,
         ],
     }
 }
@@ -90,7 +106,8 @@ fn evaluate(expansion: &[([f64; 2], f64)], points: &[f64]) -> Vec<f64> {
 }
 
 fn setting(line: &Line) -> Setting {
-    let &Line { percent, kgard: (lambda, epsilon), kgard_paper } = line;
+    let &Line { percent, kgard: (lambda, epsilon), kgard_paper, ram: (ram_lambda, mu), ram_paper } =
+        line;
     let draw = move |design: &Design, random: &mut Random| {
         let function = expansion(random);
         let mut y = evaluate(&function, design.train());
@@ -105,6 +122,7 @@ fn setting(line: &Line) -> Setting {
         methods: vec![
             (Method::Kgard { lambda, epsilon }, kgard_paper),
             (Method::Refit { lambda, epsilon, refit: REFIT }, Paper::NOTHING),
+            (Method::Ram { lambda: ram_lambda, mu }, ram_paper),
         ],
     }
 }

@@ -11,21 +11,26 @@ pub(crate) use frame::{Frame, Mark, round_number};
 use crate::error::{Error, Result};
 use plotters::coord::Shift;
 use plotters::prelude::{
-    BitMapBackend, DrawingArea, DrawingBackend, FontStyle, IntoDrawingArea, SVGBackend, WHITE,
+    DrawingArea, DrawingBackend, FontStyle, IntoDrawingArea, SVGBackend, WHITE,
 };
 use plotters::style::register_font;
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::{Options, Tree};
 use std::path::Path;
 use std::sync::Once;
 
 /// The name under which plotters and SVG viewers look for the font.
 pub(crate) const FONT: &str = "sans-serif";
+/// What the bundled one calls itself.
+const FONT_NAME: &str = "DejaVu Sans";
 static FONT_BYTES: &[u8] = include_bytes!("../../font/DejaVuSans.ttf");
 
 /// Width and height of a picture.
 const SIZE: (u32, u32) = (960, 600);
-/// Pixels of a PNG per unit, and how many are drawn for each along an edge.
-const SCALE: u32 = 2;
-const FINER: u32 = 2;
+/// plotters rounds to whole numbers: each of ours is so many of its.
+const FINER: u32 = 4;
+/// Pixels of a PNG for each of ours.
+const PIXELS: u32 = 2;
 
 /// Something to look at.
 pub(crate) trait Picture {
@@ -74,68 +79,36 @@ impl Format {
 }
 
 fn svg(picture: &impl Picture) -> std::result::Result<Vec<u8>, String> {
+    let (width, height) = SIZE;
+    let fine = (width * FINER, height * FINER);
     let mut text = String::new();
     {
-        let area = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
+        let area = SVGBackend::with_string(&mut text, fine).into_drawing_area();
         area.fill(&WHITE).map_err(|error| error.to_string())?;
-        picture.draw(&area, 1.0)?;
+        picture.draw(&area, f64::from(FINER))?;
         area.present().map_err(|error| error.to_string())?;
     }
-    Ok(text.into_bytes())
+    let size = |(width, height)| format!("width=\"{width}\" height=\"{height}\"");
+    Ok(text.replacen(&size(fine), &size(SIZE), 1).into_bytes())
 }
 
-/// Drawn larger and averaged: plotters leaves edges rough.
+/// Draws the SVG, with the bundled font and no other.
 fn png(picture: &impl Picture) -> std::result::Result<Vec<u8>, String> {
-    let (width, height) = (SIZE.0 * SCALE, SIZE.1 * SCALE);
-    let fine = (width * FINER, height * FINER);
-    let mut pixels = vec![0; fine.0 as usize * fine.1 as usize * 3];
-    {
-        let area = BitMapBackend::with_buffer(&mut pixels, fine).into_drawing_area();
-        area.fill(&WHITE).map_err(|error| error.to_string())?;
-        picture.draw(&area, f64::from(SCALE * FINER))?;
-        area.present().map_err(|error| error.to_string())?;
-    }
-    let smooth = averaged(&pixels, width as usize, height as usize, FINER as usize);
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, width, height);
-    encoder.set_color(png::ColorType::Rgb);
-    let mut writer = encoder.write_header().map_err(|error| error.to_string())?;
-    writer.write_image_data(&smooth).map_err(|error| error.to_string())?;
-    writer.finish().map_err(|error| error.to_string())?;
-    Ok(bytes)
-}
-
-/// The mean of each square of `finer` x `finer` pixels.
-#[allow(clippy::cast_possible_truncation)]
-fn averaged(pixels: &[u8], width: usize, height: usize, finer: usize) -> Vec<u8> {
-    let at = |x: usize, y: usize, c: usize| u32::from(pixels[(y * width * finer + x) * 3 + c]);
-    let count = (finer * finer) as u32;
-    let mut smooth = Vec::with_capacity(width * height * 3);
-    for y in 0..height {
-        for x in 0..width {
-            for c in 0..3 {
-                let square = (0..finer * finer)
-                    .map(|i| at(x * finer + i % finer, y * finer + i / finer, c))
-                    .sum::<u32>();
-                smooth.push(((square + count / 2) / count) as u8);
-            }
-        }
-    }
-    smooth
+    let mut options = Options { font_family: FONT_NAME.into(), ..Options::default() };
+    let fonts = options.fontdb_mut();
+    fonts.load_font_data(FONT_BYTES.to_vec());
+    fonts.set_sans_serif_family(FONT_NAME);
+    let tree = Tree::from_data(&svg(picture)?, &options).map_err(|error| error.to_string())?;
+    let (width, height) = (SIZE.0 * PIXELS, SIZE.1 * PIXELS);
+    let mut pixels = Pixmap::new(width, height).ok_or("there is no memory for it")?;
+    let scale = PIXELS as f32;
+    resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixels.as_mut());
+    pixels.encode_png().map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{FONT_BYTES, averaged};
-
-    #[test]
-    fn averages() {
-        let mut fine = vec![0; 4 * 2 * 3];
-        fine[0] = 255;
-        fine[3] = 255;
-        fine[12 + 9] = 8;
-        assert_eq!(averaged(&fine, 2, 1, 2), [128, 0, 0, 2, 0, 0]);
-    }
+    use super::FONT_BYTES;
 
     #[test]
     fn font_can_be_registered() {

@@ -5,5 +5,7 @@ mod common;
 mod files;
 mod fit;
 mod plan;
+mod plot;
 mod predict;
 mod random_bytes;
+mod reproduce;

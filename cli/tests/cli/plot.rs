@@ -1,0 +1,88 @@
+//! `kgard fit --plot`.
+
+use crate::common::{Folder, PLANTED, csv, sine};
+use resvg::usvg::{Options, Tree};
+
+fn with_sine(header: &str) -> Folder {
+    let folder = Folder::new();
+    let (x, y) = sine();
+    folder.write("data.csv", csv(header, &[&x, &y]));
+    folder
+}
+
+/// The picture is well-formed; gives the texts in it.
+fn texts(svg: &str) -> Vec<String> {
+    Tree::from_str(svg, &Options::default()).expect("an SVG");
+    let inside = |part: &str| part.split_once('>').map(|(_, text)| text.trim().to_owned());
+    let ends = svg.split("</text>").filter_map(|part| part.rsplit_once("<text"));
+    ends.filter_map(|(_, part)| inside(part)).collect()
+}
+
+#[test]
+fn one_input() {
+    let folder = with_sine("time <s>,a&b");
+    let plain = folder.kgard("fit data.csv --sigma 0.2 --lambda 0.1").ok().to_owned();
+    let run = folder.kgard("fit data.csv --sigma 0.2 --lambda 0.1 --plot fit.svg");
+    assert_eq!(run.ok(), plain, "a picture changes nothing else");
+    let texts = texts(&folder.read("fit.svg"));
+    let has = |text: &str| texts.iter().any(|t| t == text);
+    for text in ["time &lt;s&gt;", "a&amp;b", "data", "fitted function"] {
+        assert!(has(text), "no {text:?} in {texts:?}");
+    }
+    for row in PLANTED {
+        assert!(has(&row.to_string()), "no label {row} in {texts:?}");
+    }
+    assert_eq!(folder.names(), ["data.csv", "fit.svg"]);
+}
+
+#[test]
+fn png() {
+    let folder = with_sine("");
+    folder.kgard("fit data.csv --sigma 0.2 --lambda 0.1 --plot FIT.PNG --json").json();
+    let bytes = std::fs::read(folder.path("FIT.PNG")).expect("a picture");
+    let picture = resvg::tiny_skia::Pixmap::decode_png(&bytes).expect("a PNG");
+    assert_eq!((picture.width(), picture.height()), (1920, 1200));
+    let dark = picture.pixels().iter().filter(|p| p.red() < 60 && p.green() < 60).count();
+    assert!(dark > 2000, "{dark} dark pixels: the curve and the letters");
+}
+
+#[test]
+fn two_inputs_and_no_outliers() {
+    let folder = Folder::new();
+    let (x, y) = sine();
+    let z: Vec<f64> = x.iter().map(|x| x * x).collect();
+    folder.write("data.csv", csv("x,z,load", &[&x, &z, &y]));
+    folder.kgard("fit data.csv --sigma 0.3 --lambda 0.1 --plot kgard.svg").ok();
+    folder.kgard("fit data.csv --sigma 0.3 --lambda 0.1 --method krr --plot krr.svg").ok();
+    for (name, outliers) in [("kgard.svg", true), ("krr.svg", false)] {
+        let texts = texts(&folder.read(name));
+        assert!(texts.iter().any(|t| t == "load, observed"), "{texts:?}");
+        assert!(texts.iter().any(|t| t == "fitted = observed"), "{texts:?}");
+        assert_eq!(texts.iter().any(|t| t.starts_with("outliers")), outliers, "{texts:?}");
+    }
+}
+
+#[test]
+fn odd_data() {
+    let folder = Folder::new();
+    for rows in ["1,2\n", "1,2\n1,2\n1,3\n", "0,0\n1,0\n2,0\n", "0,1e16\n1,1e16\n2,1e16\n"] {
+        folder.write("data.csv", rows);
+        folder.kgard("fit data.csv --sigma 1 --lambda 0.1 --plot fit.svg").ok();
+        texts(&folder.read("fit.svg"));
+    }
+}
+
+#[test]
+fn wrong_usage() {
+    let folder = with_sine("x,y");
+    let fit = "fit data.csv --sigma 0.2 --lambda 0.1";
+    for (options, code, texts) in [
+        ("--plot fit.jpg", 2, &["--plot fit.jpg", ".svg"][..]),
+        ("--plot -", 2, &[".svg"]),
+        ("--plot a.svg -o a.svg", 2, &["--plot"]),
+        ("--plot missing/fit.svg", 1, &["missing/fit.svg"]),
+    ] {
+        folder.kgard(&format!("{fit} {options}")).fails(code, texts);
+    }
+    assert_eq!(folder.names(), ["data.csv"]);
+}
