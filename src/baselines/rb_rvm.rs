@@ -274,14 +274,20 @@ impl<T: Real> Standardised<T> {
         let shift = count::<T>(n) * scale.ln();
         let prior_variances: Vec<T> = evidence.variances().iter().map(|&v| grow(v)).collect();
         let is_outlier = |&i: &usize| evidence.variances()[n + 1 + i] > T::zero();
-        let value = |i: usize| scale * evidence.mean(n + 1 + i);
+        let value = |i: usize| scale * evidence.outlier(i);
+        let mut weights = alloc::vec![T::zero(); n + 1];
+        for (&column, &w) in found.posterior.active.iter().zip(&found.posterior.mean) {
+            weights[column] = scale * w;
+        }
+        let bias = center + weights[n];
+        weights.truncate(n);
         let fit = RbRvmFit {
             coordinates: points.coordinates().to_vec(),
             dim: points.dim(),
             kernel,
             center,
-            coefficients: (0..n).map(|j| scale * evidence.mean(j)).collect(),
-            bias: center + scale * evidence.mean(n),
+            coefficients: weights,
+            bias,
             outliers: (0..n)
                 .filter(is_outlier)
                 .map(|index| Outlier { index, value: value(index) })

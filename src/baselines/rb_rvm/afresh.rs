@@ -7,17 +7,21 @@
 //!
 //! $$ C^{-1} = V^{-1} - U^T U, \quad L U = X V^{-1}, \quad L L^T = B = I + X V^{-1} X^T . $$
 //!
-//! $B$ is at least the identity, so that its factor always exists, however
-//! similar the columns.
+//! $B$ is at least the identity, however similar the columns: only rounding
+//! can keep it from being factored.
 
 use super::evidence::Evidence;
 use super::products::{dot, inner, scale_each, subtract, sum, sum_of_squares, weighted_squares};
-use crate::linalg::cholesky::{factor, factor_scratch_len, forward};
+use crate::linalg::cholesky::{backward, factor, factor_scratch_len, forward};
 use crate::linalg::{multiply, self_product, self_product_scratch_len};
 use crate::real::{constant, count};
 use crate::{Error, Real};
 use alloc::vec;
 use alloc::vec::Vec;
+
+/// Rounding errors of $S$, in units of the last place of what it is the
+/// difference of.
+const BLUR: f64 = 16.0;
 
 /// $\log 2 \pi$.
 const LOG_TAU: f64 = 1.837_877_066_409_345_5;
@@ -28,6 +32,8 @@ pub(super) struct Posterior<T> {
     pub(super) active: Vec<usize>,
     /// $L$, row-major.
     pub(super) factor: Vec<T>,
+    /// The posterior mean of their weights.
+    pub(super) mean: Vec<T>,
 }
 
 impl<T: Real> Evidence<'_, T> {
@@ -43,26 +49,8 @@ impl<T: Real> Evidence<'_, T> {
             *p = (self.noise + v).recip();
         }
         let roots: Vec<T> = self.precision.iter().map(|p| p.sqrt()).collect();
-        let active: Vec<usize> = (0..=n).filter(|&j| self.variances[j] > T::zero()).collect();
-        let m = active.len();
-
-        // X V^(-1/2), B and its factor.
-        let mut rows = vec![T::zero(); m * n];
-        for (row, &column) in rows.chunks_exact_mut(n).zip(&active) {
-            self.copy_column(column, row);
-            let deviation = self.variances[column].sqrt();
-            for (x, &root) in row.iter_mut().zip(&roots) {
-                *x = *x * deviation * root;
-            }
-        }
-        let mut l = vec![T::zero(); m * m];
-        for i in 0..m {
-            l[i * m + i] = T::one();
-        }
-        let scratch_len = factor_scratch_len::<T>(m).max(self_product_scratch_len::<T>(n));
-        let mut scratch = vec![T::zero(); scratch_len];
-        self_product(&rows, m, &mut l, &mut scratch)?;
-        factor(&mut l, m, &mut scratch)?;
+        let (mut posterior, mut rows) = self.factored(&roots)?;
+        let (m, l) = (posterior.active.len(), &posterior.factor);
 
         // W = L^-1 X V^(-1/2), whose squared columns are the leverages of the
         // points, and U = W V^(-1/2).
@@ -85,9 +73,53 @@ impl<T: Real> Evidence<'_, T> {
         self.factors.clear();
         self.factors.resize(m, T::one());
         self.project(&leverage)?;
-        self.finish(&active, &l);
+        self.finish(&posterior.active, l);
         self.fresh = true;
-        Ok(Posterior { active, factor: l })
+
+        // Sqrt(gamma) B^-1 X V^-1 y: where the noise is low, gamma times Q
+        // would magnify the rounding of Q.
+        let mut mean = vec![T::zero(); m];
+        inner(&self.rows, self.y, &mut mean);
+        backward(l, &mut mean);
+        for (w, &column) in mean.iter_mut().zip(&posterior.active) {
+            *w = *w * self.variances[column].sqrt();
+        }
+        posterior.mean = mean;
+        Ok(posterior)
+    }
+
+    /// The columns in the model, $X V^{-1/2}$, and the factor of $B$.
+    ///
+    /// A column that others span up to rounding leaves the model: no pivot is
+    /// below one otherwise.
+    fn factored(&mut self, roots: &[T]) -> Result<(Posterior<T>, Vec<T>), Error> {
+        let n = self.len();
+        loop {
+            let active: Vec<usize> = (0..=n).filter(|&j| self.variances[j] > T::zero()).collect();
+            let m = active.len();
+            let mut rows = vec![T::zero(); m * n];
+            for (row, &column) in rows.chunks_exact_mut(n).zip(&active) {
+                self.copy_column(column, row);
+                let deviation = self.variances[column].sqrt();
+                for (x, &root) in row.iter_mut().zip(roots) {
+                    *x = *x * deviation * root;
+                }
+            }
+            let mut l = vec![T::zero(); m * m];
+            for i in 0..m {
+                l[i * m + i] = T::one();
+            }
+            let scratch_len = factor_scratch_len::<T>(m).max(self_product_scratch_len::<T>(n));
+            let mut scratch = vec![T::zero(); scratch_len];
+            self_product(&rows, m, &mut l, &mut scratch)?;
+            match factor(&mut l, m, &mut scratch) {
+                Ok(()) => return Ok((Posterior { active, factor: l, mean: Vec::new() }, rows)),
+                Err(Error::NotPositiveDefinite { pivot, .. }) => {
+                    self.variances[active[pivot]] = T::zero();
+                }
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// $S$, $Q$ and $a$ of all columns, from $U$ and the leverages.
@@ -111,6 +143,9 @@ impl<T: Real> Evidence<'_, T> {
         }
         weighted_squares(self.gram, &self.precision, &mut smooth[..n]);
         smooth[n] = sum(&self.precision);
+        for (blur, &s) in self.blur.iter_mut().zip(smooth.iter()) {
+            *blur = s * T::epsilon() * constant(BLUR);
+        }
         let mut products = vec![T::zero(); n + 1];
         for row in self.rows.chunks_exact(n) {
             multiply(self.gram, row, &mut products[..n])?;

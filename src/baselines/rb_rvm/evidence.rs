@@ -60,6 +60,8 @@ pub(super) struct Evidence<'a, T> {
     pub(super) quality: Vec<T>,
     /// $a$.
     pub(super) slack: Vec<T>,
+    /// How small $S$ may be before it is nothing but rounding.
+    pub(super) blur: Vec<T>,
     /// $V^{-1}$, as of the last [`recompute`](Self::recompute).
     pub(super) precision: Vec<T>,
     /// The rows of $U$, then the $g$ of each change since.
@@ -86,6 +88,7 @@ impl<'a, T: Real> Evidence<'a, T> {
             sparsity: columns(),
             quality: columns(),
             slack: columns(),
+            blur: columns(),
             precision: vec![T::zero(); n],
             rows: Vec::new(),
             factors: Vec::new(),
@@ -120,8 +123,15 @@ impl<'a, T: Real> Evidence<'a, T> {
         &self.variances
     }
 
-    /// The posterior mean $\gamma_m Q_m$ of a weight.
-    pub(super) fn mean(&self, column: usize) -> T {
+    /// Other variances, to be followed by a [refresh](Self::refresh).
+    pub(super) fn set_variances(&mut self, variances: &[T]) {
+        self.variances.copy_from_slice(variances);
+        self.fresh = false;
+    }
+
+    /// The posterior mean $\gamma_m Q_m$ of the outlier at point `i`.
+    pub(super) fn outlier(&self, i: usize) -> T {
+        let column = self.len() + 1 + i;
         self.variances[column] * self.quality[column]
     }
 
@@ -148,7 +158,7 @@ impl<'a, T: Real> Evidence<'a, T> {
     pub(super) fn best_change(&self, column: usize) -> Option<Change<T>> {
         let (sparsity, slack) = (self.sparsity[column], self.slack[column]);
         // Rounding may leave nothing of a column that others span.
-        if !(sparsity > T::zero() && slack > T::zero()) {
+        if !(sparsity > self.blur[column] && slack > T::zero()) {
             return None;
         }
         let quality = self.quality[column];

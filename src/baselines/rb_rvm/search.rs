@@ -22,7 +22,7 @@ const FIRST_TOLERANCE: f64 = 10.0;
 /// The noise variance falls at most to this part of itself at a time.
 const LARGEST_FALL: f64 = 0.25;
 
-/// A noise variance that falls to no less than this part has settled.
+/// An estimate that falls to no less than this part has settled.
 const SETTLED: f64 = 0.9;
 
 /// The bound on the noise variance, against its robust estimate.
@@ -54,25 +54,32 @@ pub(super) fn search<T: Real>(
     });
     let mut ascent = Ascent { evidence, limit: options.max_iterations, iterations: 0 };
     let tolerance = options.tolerance;
-    let bound = ascent.settle_noise(
-        options.noise_variance,
-        tolerance * constant(FIRST_TOLERANCE),
-        required.min(constant(FIRST_EVIDENCE)),
-    )?;
+    let first = tolerance * constant(FIRST_TOLERANCE);
+    let known = options.noise_variance;
+    ascent.settle_noise(known, first, required.min(constant(FIRST_EVIDENCE)))?;
     ascent.dismiss_outliers(required)?;
+    if known.is_none() {
+        ascent.try_lower_noise(first, required)?;
+    }
+    let bound = ascent.bound();
 
     let mut history = Vec::new();
     let mut end = ascent.climb(tolerance, required, &mut history)?;
-    while options.noise_variance.is_none()
-        && end == RbRvmStop::Converged
-        && ascent.reestimate_noise(bound)?
-    {
+    while known.is_none() && end == RbRvmStop::Converged && ascent.reestimate_noise(bound)? {
         end = ascent.climb(tolerance, required, &mut history)?;
     }
     let iterations = ascent.iterations;
     let posterior = evidence.recompute()?;
     history.push(evidence.likelihood());
     Ok(Found { posterior, history, iterations, stop: end })
+}
+
+/// A state whose likelihood was computed afresh.
+struct Checkpoint<T> {
+    likelihood: T,
+    variances: Vec<T>,
+    /// Length of the history.
+    steps: usize,
 }
 
 struct Ascent<'e, 'a, T> {
@@ -92,26 +99,50 @@ impl<T: Real> Ascent<'_, '_, T> {
         history: &mut Vec<T>,
     ) -> Result<RbRvmStop, Error> {
         self.evidence.refresh()?;
-        let mut last = self.evidence.likelihood();
-        history.push(last);
+        let mut sure = self.checkpoint(history);
+        let mut end = RbRvmStop::Converged;
         while let Some(change) = self.best(required).filter(|best| best.gain > tolerance) {
             if self.iterations >= self.limit {
-                return Ok(RbRvmStop::IterationLimit);
+                end = RbRvmStop::IterationLimit;
+                break;
             }
             self.iterations += 1;
             self.evidence.apply(change)?;
-            if self.evidence.is_long() {
-                self.evidence.refresh()?;
-                // Only rounding can take back what many steps have gained.
-                if !(self.evidence.likelihood() > last) {
-                    break;
-                }
-                last = self.evidence.likelihood();
-            }
             history.push(self.evidence.likelihood());
+            if self.evidence.is_long() && !self.confirm(&mut sure, history)? {
+                return Ok(end);
+            }
         }
+        self.confirm(&mut sure, history)?;
+        Ok(end)
+    }
+
+    fn checkpoint(&self, history: &mut Vec<T>) -> Checkpoint<T> {
+        history.push(self.evidence.likelihood());
+        Checkpoint {
+            likelihood: self.evidence.likelihood(),
+            variances: self.evidence.variances().to_vec(),
+            steps: history.len(),
+        }
+    }
+
+    /// Computes afresh what the steps since the checkpoint have gained. If it
+    /// is less than nothing, which only rounding can do, they are taken back.
+    fn confirm(&mut self, sure: &mut Checkpoint<T>, history: &mut Vec<T>) -> Result<bool, Error> {
         self.evidence.refresh()?;
-        Ok(RbRvmStop::Converged)
+        let likelihood = self.evidence.likelihood();
+        if likelihood >= sure.likelihood {
+            for value in &mut history[sure.steps..] {
+                *value = value.min(likelihood);
+            }
+            *sure = self.checkpoint(history);
+            Ok(true)
+        } else {
+            history.truncate(sure.steps);
+            self.evidence.set_variances(&sure.variances);
+            self.evidence.refresh()?;
+            Ok(false)
+        }
     }
 
     fn best(&self, required: T) -> Option<Change<T>> {
@@ -128,34 +159,71 @@ impl<T: Real> Ascent<'_, '_, T> {
     }
 
     /// Lowers the noise from the spread of the data, where nothing stands out
-    /// and only the coarse course of the function shows, to what the points
-    /// inside the model deviate from what the others predict for them.
-    /// Gives the bound for the noise from there on.
-    fn settle_noise(&mut self, known: Option<T>, tolerance: T, required: T) -> Result<T, Error> {
-        let least = known.unwrap_or_else(resolution);
+    /// and only the coarse course of the function shows, to its robust
+    /// estimate.
+    fn settle_noise(&mut self, known: Option<T>, tolerance: T, required: T) -> Result<(), Error> {
         loop {
             let end = self.climb(tolerance, required, &mut Vec::new())?;
             let noise = self.evidence.noise();
-            let estimate = self.deviation().powi(2).min(noise).max(least);
+            let estimate = self.estimate().min(noise).max(known.unwrap_or_else(T::zero));
             let falls = estimate < noise * constant(SETTLED);
             if end == RbRvmStop::Converged && falls {
                 self.evidence.set_noise(estimate.max(noise * constant(LARGEST_FALL)));
             } else {
                 self.evidence.set_noise(known.unwrap_or(noise));
-                return Ok((estimate * constant(BOUND)).max(least));
+                return Ok(());
             }
         }
     }
 
-    /// The standard deviation of the noise, by the median of the leave-one-out
-    /// residuals of the points that are not outliers.
-    fn deviation(&self) -> T {
+    /// Goes on from lower noise, as long as that leads to a better model. Wide
+    /// kernels need it: when much is still taken for noise, no column alone
+    /// is of much use. The outliers of a model count against it with the
+    /// evidence that each must have.
+    fn try_lower_noise(&mut self, tolerance: T, required: T) -> Result<(), Error> {
+        let ignored = &mut Vec::new();
+        let score = |evidence: &Evidence<'_, T>| {
+            let outliers = &evidence.variances()[evidence.len() + 1..];
+            let number = outliers.iter().filter(|v| **v > T::zero()).count();
+            evidence.likelihood() - required * count(number)
+        };
+        let mut end = self.climb(tolerance, required, ignored)?;
+        while end == RbRvmStop::Converged {
+            let (noise, best) = (self.evidence.noise(), score(self.evidence));
+            let variances = self.evidence.variances().to_vec();
+            let lower = (noise * constant(LARGEST_FALL)).max(resolution());
+            if !(lower < noise) {
+                break;
+            }
+            self.evidence.set_noise(lower);
+            end = self.climb(tolerance, required, ignored)?;
+            if end == RbRvmStop::Converged && self.reestimate_noise(lower)? {
+                end = self.climb(tolerance, required, ignored)?;
+            }
+            if !(score(self.evidence) > best) {
+                self.evidence.set_noise(noise);
+                self.evidence.set_variances(&variances);
+                break;
+            }
+        }
+        self.evidence.refresh()
+    }
+
+    /// The variance of the noise, by the median of the leave-one-out residuals
+    /// of the points that are not outliers.
+    fn estimate(&self) -> T {
         let n = self.evidence.len();
         let outliers = &self.evidence.variances()[n + 1..];
         let inside = (0..n).filter(|&i| outliers[i] == T::zero());
         let mut residuals: Vec<T> =
             inside.map(|i| self.evidence.left_out_residual(i).abs()).collect();
-        median(&mut residuals) * constant(DEVIATION_PER_MEDIAN)
+        let deviation = median(&mut residuals) * constant(DEVIATION_PER_MEDIAN);
+        (deviation * deviation).max(resolution())
+    }
+
+    /// The least that the noise variance may be.
+    fn bound(&self) -> T {
+        (self.estimate().min(self.evidence.noise()) * constant(BOUND)).max(resolution())
     }
 
     /// Takes the outliers out that the likelihood does not need that much.
@@ -204,8 +272,7 @@ impl<T: Real> Ascent<'_, '_, T> {
 /// The least noise variance that the scalar type can tell from none, against
 /// data of unit spread.
 fn resolution<T: Real>() -> T {
-    let root = T::epsilon().cbrt();
-    root * root
+    T::epsilon().sqrt()
 }
 
 /// The middle value, the upper one of two; zero if there is none.
