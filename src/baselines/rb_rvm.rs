@@ -36,7 +36,8 @@
 //!
 //! let fit = RbRvm::new().fit(&x, &y, Gaussian::new(0.2))?;
 //!
-//! let found: Vec<usize> = fit.outliers().iter().map(|o| o.index).collect();
+//! let far_off = fit.outliers().iter().filter(|o| o.value.abs() > 1.0);
+//! let found: Vec<usize> = far_off.map(|o| o.index).collect();
 //! assert_eq!(found, [13, 50, 77]);
 //! let (mean, variance) = fit.predict_with_variance(&[0.5])?;
 //! assert!((mean - 5.0_f64.sin()).abs() < 0.1);
@@ -61,7 +62,9 @@
 //!   leave-one-out residuals of the points inside the model: points in any
 //!   dimension have these, and many outliers do not harm them, since they are
 //!   outside by then. In this phase one unit of $\mathcal L$ is enough for an
-//!   outlier; what has less than the above is dismissed at its end;
+//!   outlier; what has less than the above is dismissed at its end. Still
+//!   lower noise is tried, and kept where it leads to a model that is better
+//!   even when every outlier is charged with that evidence;
 //! * from there on $s^2$ is re-estimated, but never below $\hat s^2 / 2$;
 //! * the median of `y` is taken off first, so that the prior of the bias does
 //!   not depend on where the zero of the data is.
@@ -70,7 +73,13 @@
 //! each step moves one $\gamma_m$ to where $\mathcal L$ is largest, and the
 //! noise takes MacKay's update $s^2 = \lVert y - \Phi \mu \rVert^2 / (n - \sum_m (1 - \Sigma_{mm} / \gamma_m))$
 //! only where that raises $\mathcal L$, else the one of expectation
-//! maximisation, which always does. It is a local maximum that is found.
+//! maximisation, which always does. It is a local maximum that is found: with
+//! kernels much wider than the details of the function, the search may end
+//! with few columns and too much noise.
+//!
+//! As with any relevance vector machine the variances are on the small side,
+//! for they take the chosen columns for granted: of nominal 95 % intervals for
+//! the function 57 % to 85 % hold in the paper's experiments.
 //!
 //! # References
 //!
@@ -84,16 +93,18 @@ mod evidence;
 mod fit;
 mod products;
 mod search;
+mod standardised;
 
 pub use fit::RbRvmFit;
 
 use crate::kernel::gram;
 use crate::real::{constant, count};
-use crate::{Error, Kernel, Outlier, Points, Real};
+use crate::{Error, Kernel, Points, Real};
 use alloc::vec::Vec;
 use core::fmt;
 use evidence::Evidence;
-use search::{DEVIATION_PER_MEDIAN, Found, median, search};
+use search::search;
+use standardised::Standardised;
 
 /// Iterations allowed unless told otherwise.
 const MAX_ITERATIONS: usize = 5000;
@@ -221,91 +232,6 @@ impl<T: Real> RbRvm<T> {
             self.outlier_evidence.unwrap_or_else(T::zero),
         )?;
         self.noise_variance.map_or(Ok(()), |v| Error::check_positive("noise variance", v))
-    }
-}
-
-/// $(y - \text{center}) / \text{scale}$: data of unit spread around zero.
-struct Standardised<T> {
-    values: Vec<T>,
-    center: T,
-    scale: T,
-}
-
-impl<T: Real> Standardised<T> {
-    fn new(y: &[T]) -> Result<Self, Error> {
-        let n = count::<T>(y.len());
-        let mut values = y.to_vec();
-        let center = median(&mut values);
-        for (v, &y) in values.iter_mut().zip(y) {
-            *v = (y - center).abs();
-        }
-        let mean = values.iter().fold(T::zero(), |sum, &v| sum + v / n);
-        let spread = median(&mut values) * constant(DEVIATION_PER_MEDIAN);
-        // Where half of the data are equal, and where all are.
-        let scales = [spread, mean, center.abs(), T::one()];
-        let scale = scales.into_iter().find(|s| *s > T::zero()).unwrap_or_else(T::one);
-        for (v, &y) in values.iter_mut().zip(y) {
-            *v = (y - center) / scale;
-        }
-        let squares = values.iter().fold(scale * scale, |sum, &v| sum + v * v);
-        if squares.is_finite() {
-            Ok(Self { values, center, scale })
-        } else {
-            Err(Error::Overflow { what: "the spread of y" })
-        }
-    }
-
-    /// A variance of the data as one of the values.
-    fn shrink(&self, variance: T) -> T {
-        (variance / self.scale / self.scale).max(T::min_positive_value())
-    }
-
-    /// The model in units of the data.
-    fn finish<K>(
-        &self,
-        evidence: &Evidence<'_, T>,
-        found: Found<T>,
-        points: Points<'_, T>,
-        kernel: K,
-    ) -> Result<RbRvmFit<T, K>, Error> {
-        let Self { center, scale, .. } = *self;
-        let n = evidence.len();
-        let grow = |variance: T| variance * scale * scale;
-        let shift = count::<T>(n) * scale.ln();
-        let prior_variances: Vec<T> = evidence.variances().iter().map(|&v| grow(v)).collect();
-        let is_outlier = |&i: &usize| evidence.variances()[n + 1 + i] > T::zero();
-        let value = |i: usize| scale * evidence.outlier(i);
-        let mut weights = alloc::vec![T::zero(); n + 1];
-        for (&column, &w) in found.posterior.active.iter().zip(&found.posterior.mean) {
-            weights[column] = scale * w;
-        }
-        let bias = center + weights[n];
-        weights.truncate(n);
-        let fit = RbRvmFit {
-            coordinates: points.coordinates().to_vec(),
-            dim: points.dim(),
-            kernel,
-            center,
-            coefficients: weights,
-            bias,
-            outliers: (0..n)
-                .filter(is_outlier)
-                .map(|index| Outlier { index, value: value(index) })
-                .collect(),
-            noise_variance: grow(evidence.noise()),
-            prior_variances,
-            active: found.posterior.active,
-            factor: found.posterior.factor,
-            history: found.history.iter().map(|&l| l - shift).collect(),
-            iterations: found.iterations,
-            stop_reason: found.stop,
-        };
-        let numbers = fit.coefficients.iter().chain(&fit.prior_variances);
-        if numbers.chain([&fit.bias, &fit.log_likelihood()]).all(|x| x.is_finite()) {
-            Ok(fit)
-        } else {
-            Err(Error::Overflow { what: "the posterior of the weights" })
-        }
     }
 }
 
