@@ -1,8 +1,8 @@
 //! The methods that are compared.
 
 use super::design::Design;
-use kgard::baselines::Ram;
-use kgard::{Error, Gaussian, Outlier, Plan, Regularizer, Stop};
+use super::rivals::{RamOf, RbRvmOf};
+use kgard::{Error, Gaussian, Outlier, Plan, Stop};
 use std::time::Instant;
 
 /// A method with its parameters, as it stands in a table.
@@ -14,6 +14,8 @@ pub(crate) enum Method {
     Refit { lambda: f64, epsilon: f64, refit: f64 },
     /// Outliers by a reweighted 1-norm, the function by its RKHS norm.
     Ram { lambda: f64, mu: f64 },
+    /// Sparse Bayesian learning, the outliers being part of the model.
+    RbRvm,
 }
 
 impl Method {
@@ -22,6 +24,7 @@ impl Method {
             Self::Kgard { .. } => "KGARD",
             Self::Refit { .. } => "KGARD + refit",
             Self::Ram { .. } => "RAM",
+            Self::RbRvm => "RB-RVM",
         }
     }
 
@@ -32,6 +35,7 @@ impl Method {
                 format!("lambda {lambda}, epsilon {epsilon}, then lambda {refit}")
             }
             Self::Ram { lambda, mu } => format!("lambda {lambda}, mu {mu}"),
+            Self::RbRvm => "none".into(),
         }
     }
 
@@ -43,6 +47,7 @@ impl Method {
                 Box::new(Kgard::new(design, lambda, epsilon, Some(refit))?)
             }
             Self::Ram { lambda, mu } => Box::new(RamOf::new(design, lambda, mu)?),
+            Self::RbRvm => Box::new(RbRvmOf::new(design)),
         })
     }
 }
@@ -115,42 +120,6 @@ impl Estimator for Kgard<'_> {
     }
 }
 
-/// RAM, with a plan of its own.
-struct RamOf<'d> {
-    design: &'d Design,
-    lambda: f64,
-    ram: Ram<f64>,
-    plan: Plan<f64, Gaussian<f64>>,
-}
-
-impl<'d> RamOf<'d> {
-    fn new(design: &'d Design, lambda: f64, mu: f64) -> Result<Self, Error> {
-        let plan = Self::plan(design, lambda)?;
-        Ok(Self { design, lambda, ram: Ram::new(mu), plan })
-    }
-
-    fn plan(design: &Design, lambda: f64) -> Result<Plan<f64, Gaussian<f64>>, Error> {
-        Plan::new(design.points()?, design.kernel(), Regularizer::rkhs(lambda))
-    }
-}
-
-impl Estimator for RamOf<'_> {
-    fn estimate(&self, y: &[f64]) -> Result<Estimate, Error> {
-        let start = Instant::now();
-        Self::plan(self.design, self.lambda)?;
-        let planning = start.elapsed().as_secs_f64();
-        let start = Instant::now();
-        let fit = self.ram.fit(&self.plan, y)?;
-        let fitting = start.elapsed().as_secs_f64();
-        Ok(Estimate {
-            predicted: self.design.predict(fit.coefficients(), fit.bias()),
-            flagged: Some(indices(fit.outliers())),
-            seconds: planning + fitting,
-            planned_seconds: Some(fitting),
-        })
-    }
-}
-
-fn indices(outliers: &[Outlier<f64>]) -> Vec<usize> {
+pub(super) fn indices(outliers: &[Outlier<f64>]) -> Vec<usize> {
     outliers.iter().map(|outlier| outlier.index).collect()
 }

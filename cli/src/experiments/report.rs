@@ -213,7 +213,7 @@ fn full(value: Option<f64>) -> String {
 
 fn support(correct: Option<f64>, wrong: Option<f64>) -> String {
     match (correct, wrong) {
-        (Some(correct), Some(wrong)) => format!("{correct:.1} - {wrong:.1}"),
+        (Some(correct), Some(wrong)) => format!("{correct:.2} - {wrong:.2}"),
         _ => nothing(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::design::Design;
 use super::method::Method;
-use super::{Paper, RAM_NOTE, Sample, Setting, Table};
+use super::{Paper, RIVALS_NOTE, SPREAD_NOTE, Sample, Setting, Table};
 use crate::noise::{Random, sigma_at};
 use std::f64::consts::PI;
 
@@ -22,6 +22,7 @@ struct Line {
     /// lambda and mu.
     ram: (f64, f64),
     ram_paper: Paper,
+    rb_rvm_paper: Paper,
     /// The smaller lambda of the second solution.
     refit: f64,
 }
@@ -31,41 +32,49 @@ const LINES: [Line; 8] = [
     Line {
         db: 20.0, percent: 5.0, kgard: (0.2, 10.0), kgard_paper: Paper::new(0.0285, 100.0, 0.0, 0.004),
         ram: (0.07, 2.5), ram_paper: Paper::new(0.0345, 100.0, 0.2, 0.005),
+        rb_rvm_paper: Paper::error(0.0851, 0.298),
         refit: 0.2,
     },
     Line {
         db: 20.0, percent: 10.0, kgard: (0.2, 10.0), kgard_paper: Paper::new(0.0305, 100.0, 0.0, 0.008),
         ram: (0.07, 2.5), ram_paper: Paper::new(0.0372, 100.0, 0.1, 0.007),
+        rb_rvm_paper: Paper::error(0.0912, 0.298),
         refit: 0.2,
     },
     Line {
         db: 20.0, percent: 15.0, kgard: (0.3, 10.0), kgard_paper: Paper::new(0.0330, 100.0, 0.0, 0.012),
         ram: (0.07, 2.0), ram_paper: Paper::new(0.0393, 100.0, 0.6, 0.008),
+        rb_rvm_paper: Paper::error(0.0994, 0.299),
         refit: 0.2,
     },
     Line {
         db: 20.0, percent: 20.0, kgard: (1.0, 10.0), kgard_paper: Paper::new(0.0626, 100.0, 0.0, 0.017),
         ram: (0.07, 2.0), ram_paper: Paper::new(0.0422, 100.0, 0.4, 0.01),
+        rb_rvm_paper: Paper::error(0.1184, 0.305),
         refit: 0.2,
     },
     Line {
         db: 15.0, percent: 5.0, kgard: (0.3, 15.0), kgard_paper: Paper::new(0.0862, 100.0, 0.1, 0.005),
         ram: (0.15, 5.0), ram_paper: Paper::new(0.1036, 100.0, 0.7, 0.005),
+        rb_rvm_paper: Paper::error(0.3631, 0.327),
         refit: 0.3,
     },
     Line {
         db: 15.0, percent: 10.0, kgard: (0.3, 15.0), kgard_paper: Paper::new(0.0925, 100.0, 0.0, 0.008),
         ram: (0.15, 5.0), ram_paper: Paper::new(0.1118, 100.0, 0.4, 0.006),
+        rb_rvm_paper: Paper::error(0.3830, 0.319),
         refit: 0.3,
     },
     Line {
         db: 15.0, percent: 15.0, kgard: (0.3, 15.0), kgard_paper: Paper::new(0.1003, 100.0, 0.0, 0.012),
         ram: (0.15, 5.0), ram_paper: Paper::new(0.1186, 100.0, 0.3, 0.007),
+        rb_rvm_paper: Paper::error(0.4166, 0.317),
         refit: 0.3,
     },
     Line {
         db: 15.0, percent: 20.0, kgard: (0.7, 15.0), kgard_paper: Paper::new(0.1349, 100.0, 0.0, 0.016),
         ram: (0.15, 4.0), ram_paper: Paper::new(0.1282, 100.0, 1.4, 0.008),
+        rb_rvm_paper: Paper::error(0.4798, 0.312),
         refit: 0.3,
     },
 ];
@@ -82,7 +91,8 @@ pub(crate) fn table() -> Table {
              lambda times 5 at the first and last 5 points.",
             "KGARD + refit: the outliers found with the paper's parameters, then solved for \
              with lambda = 0.2 (20 dB) or 0.3 (15 dB).",
-            RAM_NOTE,
+            RIVALS_NOTE,
+            SPREAD_NOTE,
         ],
     }
 }
@@ -109,6 +119,7 @@ fn setting(line: &Line) -> Setting {
         refit,
         ram: (ram_lambda, mu),
         ram_paper,
+        rb_rvm_paper,
     } = line;
     let draw = move |design: &Design, random: &mut Random| {
         let mut y = signal(design.train());
@@ -125,6 +136,7 @@ fn setting(line: &Line) -> Setting {
             (Method::Kgard { lambda, epsilon }, kgard_paper),
             (Method::Refit { lambda, epsilon, refit }, Paper::NOTHING),
             (Method::Ram { lambda: ram_lambda, mu }, ram_paper),
+            (Method::RbRvm, rb_rvm_paper),
         ],
     }
 }

@@ -2,7 +2,7 @@
 
 use super::design::Design;
 use super::method::Method;
-use super::{Paper, RAM_NOTE, Sample, Setting, Table, table1};
+use super::{Paper, RIVALS_NOTE, SPREAD_NOTE, Sample, Setting, Table, table1};
 use crate::noise::Random;
 
 /// The characteristic exponent of the noise.
@@ -17,6 +17,7 @@ struct Line {
     /// lambda and mu.
     ram: (f64, f64),
     ram_paper: Paper,
+    rb_rvm_paper: Paper,
     /// The lambda of the second solution.
     refit: f64,
 }
@@ -26,11 +27,13 @@ const LINES: [Line; 2] = [
     Line {
         gamma: 0.3, kgard: (0.18, 5.0), kgard_paper: Paper::error(0.0261, 0.011),
         ram: (0.04, 0.4), ram_paper: Paper::error(0.0270, 0.017),
+        rb_rvm_paper: Paper::error(0.0435, 0.305),
         refit: 0.1,
     },
     Line {
         gamma: 2.0, kgard: (1.2, 32.0), kgard_paper: Paper::error(0.9171, 0.011),
         ram: (0.19, 5.0), ram_paper: Paper::error(0.8978, 0.010),
+        rb_rvm_paper: Paper::error(1.7037, 0.295),
         refit: 1.0,
     },
 ];
@@ -47,7 +50,8 @@ pub(crate) fn table() -> Table {
              that none are right or wrong.",
             "KGARD + refit: the outliers found with the paper's parameters, then solved for \
              with lambda = 0.1 (gamma 0.3) or 1 (gamma 2).",
-            RAM_NOTE,
+            RIVALS_NOTE,
+            SPREAD_NOTE,
         ],
     }
 }
@@ -60,6 +64,7 @@ fn setting(line: &Line) -> Setting {
         refit,
         ram: (ram_lambda, mu),
         ram_paper,
+        rb_rvm_paper,
     } = line;
     let draw = move |design: &Design, random: &mut Random| {
         let mut y = table1::signal(design.train());
@@ -74,6 +79,7 @@ fn setting(line: &Line) -> Setting {
             (Method::Kgard { lambda, epsilon }, kgard_paper),
             (Method::Refit { lambda, epsilon, refit }, Paper::NOTHING),
             (Method::Ram { lambda: ram_lambda, mu }, ram_paper),
+            (Method::RbRvm, rb_rvm_paper),
         ],
     }
 }
