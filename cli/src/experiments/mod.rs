@@ -59,7 +59,7 @@ const RIVALS_NOTE: &str = "RAM: the penalty is the RKHS norm, without a border; 
 
 /// Why a mean can be far from the paper's, and from that of another seed.
 const SPREAD_NOTE: &str = "+- is the standard error of the mean. Where it is large, one run \
-     in a thousand or so, in which a cluster of outliers was taken for the function, decides the \
+     in a thousand or so, in which several outliers were missed, decides the \
      mean; the median does not see it.";
 
 /// One drawn problem.
