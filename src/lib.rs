@@ -74,6 +74,10 @@ pub mod linalg;
 mod points;
 mod real;
 pub mod regression;
+#[cfg(feature = "alloc")]
+pub mod theory;
+#[cfg(feature = "alloc")]
+pub mod tune;
 
 pub use error::Error;
 pub use kernel::{
@@ -82,7 +86,7 @@ pub use kernel::{
 pub use points::Points;
 pub use real::Real;
 #[cfg(feature = "alloc")]
-pub use regression::{Fit, Plan, fit};
+pub use regression::{Fit, Plan, fit, fit_support};
 pub use regression::{
     FitRef, Outlier, PlanRef, Progress, Regularizer, ResidualMaker, Stop, StopReason, StopRule,
     Stored, System, Workspace, border_weights, predict,

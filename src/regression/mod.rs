@@ -19,14 +19,14 @@ mod owned;
 mod plan;
 mod regularizer;
 pub mod stop;
-mod system;
-mod workspace;
+pub(crate) mod system;
+pub(crate) mod workspace;
 
 pub use fit::{FitRef, Outlier, predict};
 pub use flash::Stored;
 pub use greedy::ResidualMaker;
 #[cfg(feature = "alloc")]
-pub use owned::{Fit, Plan, fit};
+pub use owned::{Fit, Plan, fit, fit_support};
 pub use plan::PlanRef;
 pub use regularizer::{Regularizer, border_weights};
 pub use stop::{Progress, Stop, StopReason, StopRule};

@@ -217,6 +217,28 @@ pub fn fit<'p, T: Real, K: Kernel<T>>(
     .map(|fit| fit.with_kernel(kernel))
 }
 
+/// Fits one `y` with the points `support` taken out, without making a plan.
+///
+/// # Errors
+/// As [`fit`](fn@fit), and if an index is out of range or given twice, or too
+/// few points remain to determine the fit.
+pub fn fit_support<'p, T: Real, K: Kernel<T>>(
+    points: impl Into<Points<'p, T>>,
+    y: &[T],
+    kernel: K,
+    regularizer: Regularizer<'_, T>,
+    support: &[usize],
+) -> Result<Fit<T, K>, Error> {
+    let points = points.into();
+    with_system(points, &kernel, regularizer, |system| {
+        let mut storage = growing(system.n, support.len());
+        let k = greedy::with_support(system, y, support, false, &mut storage)?;
+        let inputs = Inputs::new(points, ());
+        Ok(Fit::new(inputs, y, system.model, storage, k, StopReason::GivenSupport))
+    })
+    .map(|fit| fit.with_kernel(kernel))
+}
+
 /// Builds a system in memory of its own and hands it to `use_it`.
 fn with_system<T: Real, R>(
     points: Points<'_, T>,
@@ -286,6 +308,12 @@ impl<T: Real, K> Fit<T, K> {
             fitted: self.fitted,
             stop_reason: self.stop_reason,
         }
+    }
+
+    /// The same fit, which ended for another reason.
+    pub(crate) fn with_reason(mut self, reason: StopReason) -> Self {
+        self.stop_reason = reason;
+        self
     }
 
     /// The coefficients $\alpha$ of the kernel expansion.
@@ -371,12 +399,7 @@ impl<T: Real, K: Kernel<T>> Fit<T, K> {
         K: Clone,
     {
         let support: Vec<usize> = self.outliers.iter().map(|outlier| outlier.index).collect();
-        with_system(self.points(), self.kernel(), regularizer, |system| {
-            let mut storage = growing(system.n, support.len());
-            let k = greedy::with_support(system, y, &support, false, &mut storage)?;
-            let reason = StopReason::GivenSupport;
-            Ok(Self::new(self.inputs.clone(), y, system.model, storage, k, reason))
-        })
+        fit_support(self.points(), y, self.kernel().clone(), regularizer, &support)
     }
 }
 

@@ -3,6 +3,8 @@
 mod automatic;
 mod histogram;
 
+#[cfg(feature = "alloc")]
+pub(crate) use automatic::{DEVIATION_PER_MEDIAN, median};
 pub use histogram::Reading;
 
 use crate::linalg::vector::max_magnitude;
