@@ -29,10 +29,14 @@
 //!
 //! # Where to start
 //!
+//! * nothing to choose: [`tune::Tuner`] takes kernel width, $\lambda$ and the
+//!   outliers from the data;
 //! * many measurements on the same points: [`Plan`];
 //! * a single fit: [`fit`](fn@fit), which is faster once and needs less memory;
 //! * no allocator: [`PlanRef`] and [`Workspace`], with lengths from `const fn`s,
 //!   and plans that stay in flash ([`PlanRef::from_bytes`], `kgard plan`);
+//! * the methods the paper compares with: [`baselines`]; what it proves:
+//!   [`theory`];
 //! * your own kernel: the [`Kernel`] trait, or a closure;
 //! * your own stopping rule: the [`StopRule`] trait, or a closure;
 //! * your own matrix structure: the [`ResidualMaker`] trait;
