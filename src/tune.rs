@@ -239,7 +239,7 @@ impl<T: Real, K: Kernel<T>, F: Fn(T) -> K> Tuner<T, F> {
         Error::check_len("y", y.len(), n)?;
         Error::check_finite("y", y)?;
         let y: Vec<T> = self.subset.iter().map(|&i| y[i]).collect();
-        let judge = Judge::new(&y, &self.grid);
+        let mut judge = Judge::new(&y, &self.grid);
         let starts = judge.starts()?;
         let mut tuned = judge.at(starts[0], 0);
         let mut shortest = T::infinity();
@@ -303,6 +303,9 @@ struct Judge<'a, T> {
     floor: T,
     /// What an outlier costs.
     outlier_cost: T,
+    /// The scores of the grid for the supports met so far: searches from
+    /// different starts often end with the same one.
+    known: Vec<(Vec<usize>, Vec<T>)>,
 }
 
 impl<'a, T: Real> Judge<'a, T> {
@@ -316,7 +319,7 @@ impl<'a, T: Real> Judge<'a, T> {
         // Constant data have no range but their size.
         let range = if high - low > size * constant(1e-9) { high - low } else { size };
         let outlier_cost = range.ln() - constant(1.418_938_533_204_672_7);
-        Self { y, grid, floor, outlier_cost }
+        Self { y, grid, floor, outlier_cost, known: Vec::new() }
     }
 
     /// The plan of a grid point, without what makes coefficients.
@@ -350,7 +353,7 @@ impl<'a, T: Real> Judge<'a, T> {
 
     /// Stage 2, from grid point `start`: gives the length of the description
     /// and what was chosen.
-    fn settle(&self, start: usize, shift: usize) -> Result<(T, Tuned<T>), Error> {
+    fn settle(&mut self, start: usize, shift: usize) -> Result<(T, Tuned<T>), Error> {
         let mut at = start;
         let mut tuned = self.at(at, shift);
         let mut length = T::infinity();
@@ -361,10 +364,7 @@ impl<'a, T: Real> Judge<'a, T> {
             let (k, _) = greedy::search(&self.plan(search), self.y, &mut stop, &mut storage)?;
             let support = &storage.indices[..k];
 
-            let mut scores = Vec::with_capacity(self.grid.len());
-            for point in self.grid {
-                scores.push(self.root_mean_square(&self.errors(point, support)?));
-            }
+            let scores = self.scores(support)?;
             let best = scores.iter().fold(T::infinity(), |min, &s| min.min(s));
             let inliers = count::<T>(self.y.len() - k);
             let (mut weights, mut width, mut lambda) = (T::zero(), T::zero(), T::zero());
@@ -389,6 +389,22 @@ impl<'a, T: Real> Judge<'a, T> {
             at = next;
         }
         Ok((length, tuned))
+    }
+
+    /// The errors of each grid point with this support.
+    fn scores(&mut self, support: &[usize]) -> Result<Vec<T>, Error> {
+        let mut key = support.to_vec();
+        key.sort_unstable();
+        if let Some((_, scores)) = self.known.iter().find(|(known, _)| *known == key) {
+            return Ok(scores.clone());
+        }
+        let scores = self
+            .grid
+            .iter()
+            .map(|point| Ok(self.root_mean_square(&self.errors(point, support)?)))
+            .collect::<Result<Vec<T>, Error>>()?;
+        self.known.push((key, scores.clone()));
+        Ok(scores)
     }
 
     /// Grid point `i` as it is.

@@ -189,7 +189,7 @@ pub(crate) struct KernelArgs {
     /// The kernel
     #[arg(long, value_enum, default_value_t = KernelName::Gaussian)]
     kernel: KernelName,
-    /// The width of a kernel of the distance
+    /// The width of a kernel of the distance [default of fit: from the data]
     #[arg(long, value_name = "S", value_parser = positive, allow_negative_numbers = true)]
     sigma: Option<f64>,
     /// Of the rational-quadratic kernel [default: 1]
@@ -242,13 +242,18 @@ impl KernelArgs {
         Ok(family)
     }
 
+    /// The width, if it was given.
+    pub(crate) fn sigma(&self) -> Option<f64> {
+        self.sigma
+    }
+
     /// The kernel, with a width that must have been given if it has one.
     pub(crate) fn given(&self) -> Result<Choice> {
         let family = self.family()?;
         if family.has_width() && self.sigma.is_none() {
             return Err(Error::usage(
-                "--sigma is not given, and it cannot be tuned yet: give the width of the kernel, \
-                 for example --sigma 0.3",
+                "--sigma is not given, and a grid without data has nothing to tune it by: give \
+                 the width of the kernel, for example --sigma 0.3",
             ));
         }
         Ok(Choice { family, sigma: self.sigma })
@@ -259,7 +264,7 @@ impl KernelArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Penalty")]
 pub(crate) struct PenaltyArgs {
-    /// The strength of the penalty
+    /// The strength of the penalty [default of fit: from the data]
     #[arg(long, value_name = "L", value_parser = positive, allow_negative_numbers = true)]
     lambda: Option<f64>,
     /// What is penalised
@@ -271,19 +276,25 @@ pub(crate) struct PenaltyArgs {
 }
 
 impl PenaltyArgs {
-    /// The penalty, with a strength that must have been given.
-    pub(crate) fn given(&self) -> Result<Penalty> {
+    /// The strength, if it was given, and the kind of penalty.
+    pub(crate) fn parts(&self) -> Result<(Option<f64>, Norm, Option<Border>)> {
         if self.border.is_some() && self.regularizer == Norm::Rkhs {
             return Err(Error::usage(
                 "--border works with --regularizer l2 only: drop one of the two options",
             ));
         }
-        let lambda = self.lambda.ok_or_else(|| {
+        Ok((self.lambda, self.regularizer, self.border))
+    }
+
+    /// The penalty, with a strength that must have been given.
+    pub(crate) fn given(&self) -> Result<Penalty> {
+        let (lambda, norm, border) = self.parts()?;
+        let lambda = lambda.ok_or_else(|| {
             Error::usage(
-                "--lambda is not given, and it cannot be tuned yet: give the strength of the \
-                 penalty, for example --lambda 0.1",
+                "--lambda is not given, and a grid without data has nothing to tune it by: give \
+                 the strength of the penalty, for example --lambda 0.1",
             )
         })?;
-        Ok(Penalty { lambda, norm: self.regularizer, border: self.border })
+        Ok(Penalty { lambda, norm, border })
     }
 }

@@ -17,6 +17,7 @@ mod plot;
 mod prediction;
 mod report;
 mod table;
+mod tuning;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -4,3 +4,4 @@ pub mod ram;
 pub mod rb_rvm;
 
 pub use ram::Ram;
+pub use rb_rvm::RbRvm;

@@ -10,6 +10,7 @@ use crate::output::{Staged, is_stdout, message, to_stdout};
 use crate::plot::Format;
 use crate::report::Report;
 use crate::table::Table;
+use crate::tuning::{Chosen, choose};
 use kgard::Points;
 use std::path::Path;
 
@@ -17,21 +18,25 @@ use std::path::Path;
 pub(crate) fn run(args: &FitArgs) -> Result<()> {
     check_usage(args)?;
     let picture = args.plot.as_deref().map(|path| Format::of("--plot", path)).transpose()?;
-    let kernel = args.kernel.given()?;
-    let penalty = args.penalty.given()?;
+    // Mistakes in the options are better found before the data are read.
+    args.kernel.family()?;
+    args.penalty.parts()?;
 
     let data = Data::read(args)?;
     // A mistake in the grid is better found before the work than after it.
     let grid = args.predict.as_deref().map(|grid| Table::read(Source::new(grid))).transpose()?;
     let points = Points::new(&data.inputs, data.dim)?;
     announce_size(points.len());
+    let Chosen { kernel, penalty, refit_lambda } =
+        choose(&args.kernel, &args.penalty, points, &data.y, args.method != Method::Krr)?;
+    let refit_lambda = args.refit_lambda.or(refit_lambda);
     let solution = Problem {
         points,
         y: &data.y,
         kernel,
         penalty,
         stop: args.stop.unwrap_or(StopArg::Auto).rule(args.at_most),
-        refit_lambda: args.refit_lambda,
+        refit_lambda,
     }
     .solve(args.method)?;
 
@@ -39,7 +44,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
         method: args.method,
         kernel,
         penalty,
-        refit_lambda: args.refit_lambda,
+        refit_lambda,
         inputs: data.input_names.as_deref(),
         target: data.target_name.as_deref(),
         points,
@@ -52,7 +57,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
         method: args.method,
         kernel,
         penalty,
-        refit_lambda: args.refit_lambda,
+        refit_lambda,
         inputs: data.input_names.clone(),
         target: data.target_name.clone(),
         bias: solution.bias,

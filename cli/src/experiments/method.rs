@@ -1,5 +1,6 @@
 //! The methods that are compared.
 
+use super::automatic::AutomaticOf;
 use super::design::Design;
 use super::rivals::{RamOf, RbRvmOf};
 use kgard::{Error, Gaussian, Outlier, Plan, Stop};
@@ -16,6 +17,8 @@ pub(crate) enum Method {
     Ram { lambda: f64, mu: f64 },
     /// Sparse Bayesian learning, the outliers being part of the model.
     RbRvm,
+    /// KGARD with width, lambda and outliers from the data alone.
+    Automatic,
 }
 
 impl Method {
@@ -25,6 +28,7 @@ impl Method {
             Self::Refit { .. } => "KGARD + refit",
             Self::Ram { .. } => "RAM",
             Self::RbRvm => "RB-RVM",
+            Self::Automatic => "KGARD automatic",
         }
     }
 
@@ -35,7 +39,7 @@ impl Method {
                 format!("lambda {lambda}, epsilon {epsilon}, then lambda {refit}")
             }
             Self::Ram { lambda, mu } => format!("lambda {lambda}, mu {mu}"),
-            Self::RbRvm => "none".into(),
+            Self::RbRvm | Self::Automatic => "none".into(),
         }
     }
 
@@ -48,6 +52,7 @@ impl Method {
             }
             Self::Ram { lambda, mu } => Box::new(RamOf::new(design, lambda, mu)?),
             Self::RbRvm => Box::new(RbRvmOf::new(design)),
+            Self::Automatic => Box::new(AutomaticOf::new(design)?),
         })
     }
 }

@@ -9,6 +9,7 @@
 //! | [`run`] | the runs, on all cores, the same for any number of them |
 //! | [`report`] | results as a table, JSON, CSV |
 
+mod automatic;
 mod design;
 pub(crate) mod figure1;
 mod figure1_plot;

@@ -136,6 +136,7 @@ fn setting(line: &Line) -> Setting {
             (Method::Refit { lambda, epsilon, refit: REFIT }, Paper::NOTHING),
             (Method::Ram { lambda: ram_lambda, mu }, ram_paper),
             (Method::RbRvm, rb_rvm_paper),
+            (Method::Automatic, Paper::NOTHING),
         ],
     }
 }

@@ -80,6 +80,7 @@ fn setting(line: &Line) -> Setting {
             (Method::Refit { lambda, epsilon, refit }, Paper::NOTHING),
             (Method::Ram { lambda: ram_lambda, mu }, ram_paper),
             (Method::RbRvm, rb_rvm_paper),
+            (Method::Automatic, Paper::NOTHING),
         ],
     }
 }
