@@ -72,6 +72,8 @@ struct Readme;
 
 #[cfg(feature = "alloc")]
 pub mod baselines;
+#[cfg(feature = "alloc")]
+pub mod denoise;
 mod error;
 pub mod kernel;
 pub mod linalg;

@@ -1,0 +1,204 @@
+//! Views of images: one channel, anywhere in memory.
+
+use crate::{Error, Real};
+use alloc::vec::Vec;
+
+/// One channel of an image: `height` rows of `width` samples.
+///
+/// Rows lie `stride` samples apart and the samples of a row `step` apart, so
+/// that a channel of interleaved colours, a crop or a padded row needs no copy.
+///
+/// ```
+/// use kgard::denoise::Plane;
+/// // The green channel of two by two pixels, RGB.
+/// let rgb = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0];
+/// let green = Plane::strided(&rgb[1..], 2, 2, 6, 3)?;
+/// assert_eq!(green.to_vec(), [2.0, 5.0, 8.0, 11.0]);
+/// # Ok::<(), kgard::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Plane<'a, T> {
+    samples: &'a [T],
+    width: usize,
+    height: usize,
+    stride: usize,
+    step: usize,
+}
+
+impl<'a, T: Copy> Plane<'a, T> {
+    /// A plane of `width` x `height` samples, row after row.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] if it has no pixels, [`Error::Length`] if there are
+    /// not as many samples.
+    pub fn new(samples: &'a [T], width: usize, height: usize) -> Result<Self, Error> {
+        let area = width.checked_mul(height).ok_or(Error::TooLarge { scalars: usize::MAX })?;
+        Error::check_len("image", samples.len(), area)?;
+        Self::strided(samples, width, height, width, 1)
+    }
+
+    /// A plane whose rows are `stride` samples apart, and whose samples within
+    /// a row are `step` apart.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] if it has no pixels or no distance between them,
+    /// [`Error::TooShort`] if the last pixel is not among the samples.
+    pub fn strided(
+        samples: &'a [T],
+        width: usize,
+        height: usize,
+        stride: usize,
+        step: usize,
+    ) -> Result<Self, Error> {
+        if width == 0 || height == 0 {
+            return Err(Error::Empty { what: "image" });
+        }
+        if step == 0 || stride == 0 {
+            return Err(Error::NotPositive { what: "stride", value: 0.0 });
+        }
+        let last = (height - 1)
+            .checked_mul(stride)
+            .zip((width - 1).checked_mul(step))
+            .and_then(|(down, right)| down.checked_add(right)?.checked_add(1))
+            .ok_or(Error::TooLarge { scalars: usize::MAX })?;
+        Error::check_at_least("image", samples.len(), last)?;
+        Ok(Self { samples, width, height, stride, step })
+    }
+
+    /// Pixels in a row.
+    #[must_use]
+    pub const fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub const fn height(&self) -> usize {
+        self.height
+    }
+
+    /// Number of pixels.
+    #[must_use]
+    pub const fn area(&self) -> usize {
+        self.width * self.height
+    }
+
+    /// The sample at column `x` and row `y`, which must be inside.
+    #[must_use]
+    #[inline(always)]
+    pub fn get(&self, x: usize, y: usize) -> T {
+        self.samples[y * self.stride + x * self.step]
+    }
+
+    /// The samples of row `y`, from the left.
+    #[inline]
+    pub fn row(&self, y: usize) -> impl ExactSizeIterator<Item = T> + Clone + use<'a, T> {
+        let length = (self.width - 1) * self.step + 1;
+        self.samples[y * self.stride..][..length].iter().step_by(self.step).copied()
+    }
+
+    /// Copies the samples of row `y` from column `x` on, as many as fit.
+    #[inline]
+    pub fn copy_row(&self, x: usize, y: usize, out: &mut [T]) {
+        let row = &self.samples[y * self.stride + x * self.step..];
+        if self.step == 1 {
+            out.copy_from_slice(&row[..out.len()]);
+        } else {
+            for (out, &sample) in out.iter_mut().zip(row.iter().step_by(self.step)) {
+                *out = sample;
+            }
+        }
+    }
+
+    /// The part of `width` x `height` pixels whose first is at (`x`, `y`).
+    ///
+    /// # Errors
+    /// [`Error::Empty`] if it has no pixels, [`Error::Index`] if it reaches
+    /// out of the plane.
+    pub fn crop(&self, x: usize, y: usize, width: usize, height: usize) -> Result<Self, Error> {
+        if width == 0 || height == 0 {
+            return Err(Error::Empty { what: "image" });
+        }
+        for (first, part, whole) in [(x, width, self.width), (y, height, self.height)] {
+            if first.checked_add(part).is_none_or(|end| end > whole) {
+                return Err(Error::Index { index: first.saturating_add(part - 1), len: whole });
+            }
+        }
+        let samples = &self.samples[y * self.stride + x * self.step..];
+        Ok(Self { samples, width, height, ..*self })
+    }
+
+    /// A copy, row after row.
+    #[must_use]
+    pub fn to_vec(&self) -> Vec<T> {
+        (0..self.height).flat_map(|y| self.row(y)).collect()
+    }
+}
+
+impl<T: Real> Plane<'_, T> {
+    /// Refuses NaNs and infinities.
+    pub(crate) fn check_finite(&self) -> Result<(), Error> {
+        for y in 0..self.height {
+            if let Some(x) = self.row(y).position(|sample| !sample.is_finite()) {
+                let value = crate::error::as_f64(self.get(x, y));
+                return Err(Error::NotFinite { what: "image", index: y * self.width + x, value });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A plane that owns its samples, row after row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlaneBuf<T> {
+    samples: Vec<T>,
+    width: usize,
+    height: usize,
+}
+
+impl<T: Copy> PlaneBuf<T> {
+    /// Takes `width` x `height` samples, row after row.
+    ///
+    /// # Errors
+    /// As [`Plane::new`].
+    pub fn new(samples: Vec<T>, width: usize, height: usize) -> Result<Self, Error> {
+        Plane::new(&samples, width, height)?;
+        Ok(Self { samples, width, height })
+    }
+
+    /// The view of all of it.
+    #[must_use]
+    pub fn as_plane(&self) -> Plane<'_, T> {
+        let Self { ref samples, width, height } = *self;
+        Plane { samples, width, height, stride: width, step: 1 }
+    }
+
+    /// Pixels in a row.
+    #[must_use]
+    pub const fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub const fn height(&self) -> usize {
+        self.height
+    }
+
+    /// The samples, row after row.
+    #[must_use]
+    pub fn samples(&self) -> &[T] {
+        &self.samples
+    }
+
+    /// The samples, to be changed in place.
+    pub fn samples_mut(&mut self) -> &mut [T] {
+        &mut self.samples
+    }
+
+    /// The samples without the plane.
+    #[must_use]
+    pub fn into_samples(self) -> Vec<T> {
+        self.samples
+    }
+}
