@@ -107,6 +107,13 @@ pub enum Error {
         /// The index.
         index: usize,
     },
+    /// Sizes of image regions that do not fit together.
+    Regions {
+        /// Side of a region.
+        region: usize,
+        /// Side of its core.
+        core: usize,
+    },
     /// Bytes that are not a plan, or not one for this scalar type.
     Format {
         /// What does not fit.
@@ -172,6 +179,11 @@ impl fmt::Display for Error {
                 write!(f, "index {index} is outside of the data: there are {len} points")
             }
             Self::Duplicate { index } => write!(f, "index {index} is given twice"),
+            Self::Regions { region, core } => write!(
+                f,
+                "regions of {region} pixels with cores of {core}: the region must be larger than \
+                 its core by an even number, and at most 64"
+            ),
             Self::Format { what } => write!(f, "not a usable plan: {what}"),
         }
     }

@@ -361,7 +361,7 @@ impl<'a, T: Real> Judge<'a, T> {
             let search = &self.grid[at + shift.min(self.grid[at].above)];
             let mut storage = Growing::new(self.y.len(), 0);
             let mut stop = Stop::automatic();
-            let (k, _) = greedy::search(&self.plan(search), self.y, &mut stop, &mut storage)?;
+            let (k, _) = greedy::search(&self.plan(search), self.y, &[], &mut stop, &mut storage)?;
             let support = &storage.indices[..k];
 
             let scores = self.scores(support)?;

@@ -1,6 +1,36 @@
 //! Whole images: impulses and Gaussian noise out, the picture and the map of
-//! outliers back.
+//! outliers back (Algorithm 2 of the paper, and past it).
+//!
+//! ```
+//! use kgard::denoise::{Denoiser, Plane};
+//!
+//! // A smooth 64 x 64 image with a wrong pixel in every hundred.
+//! let mut pixels: Vec<f32> = (0..64 * 64)
+//!     .map(|i| 100.0 + 50.0 * ((i % 64) as f32 / 20.0).sin() + ((i * 7919) % 13) as f32 - 6.0)
+//!     .collect();
+//! for wrong in pixels.iter_mut().step_by(101) {
+//!     *wrong += 100.0;
+//! }
+//!
+//! let denoised = Denoiser::new(255.0).denoise(Plane::new(&pixels, 64, 64)?)?;
+//!
+//! assert!(denoised.report.outliers >= 40);
+//! assert!((denoised.image.samples()[101 * 5] - (pixels[101 * 5] - 100.0)).abs() < 10.0);
+//! # Ok::<(), kgard::Error>(())
+//! ```
 
+mod denoiser;
+mod grid;
+mod impulses;
+mod ladder;
 mod plane;
+mod region;
+mod rows;
+mod strip;
+mod survey;
 
+pub use denoiser::{Band, DenoisePlan, Denoised, Denoiser, Detection, Masks, Report, Smoothing};
+pub use grid::Grid;
+pub use ladder::Penalty;
 pub use plane::{Plane, PlaneBuf};
+pub use survey::{Conditions, Survey};

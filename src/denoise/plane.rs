@@ -37,6 +37,11 @@ impl<'a, T: Copy> Plane<'a, T> {
         Self::strided(samples, width, height, width, 1)
     }
 
+    /// The same where the lengths are known to fit.
+    pub(crate) fn contiguous(samples: &'a [T], width: usize, height: usize) -> Self {
+        Self { samples, width, height, stride: width, step: 1 }
+    }
+
     /// A plane whose rows are `stride` samples apart, and whose samples within
     /// a row are `step` apart.
     ///

@@ -4,6 +4,8 @@
 //! memory have a sibling `const fn` that tells how much. The hot ones choose
 //! their instruction set when they run, so no build flags are needed.
 
+#[cfg(feature = "alloc")]
+pub(crate) mod batch;
 pub mod cholesky;
 pub mod eigen;
 mod matrix;

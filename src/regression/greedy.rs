@@ -55,28 +55,34 @@ pub trait ResidualMaker<T: Real> {
 const DIAGONAL_COLUMNS: usize = 20;
 
 /// Runs the loop until `rule` says so; gives the number of outliers, which are
-/// in the `storage`, and why it ended.
+/// in the `storage`, and why it ended. The points `known` are outliers to
+/// begin with.
 pub(crate) fn search<T: Real>(
     maker: &impl ResidualMaker<T>,
     y: &[T],
+    known: &[usize],
     rule: &mut impl StopRule<T>,
     storage: &mut impl Storage<T>,
 ) -> Result<(usize, StopReason), Error> {
     rule.validate()?;
     let studentized = rule.studentized();
-    start(maker, y, studentized, storage)?;
+    let mut k = take_out_all(maker, y, known, studentized, storage)?;
     let cap = rule.cap().min(maker.len());
-    let mut k = 0;
     let reason = loop {
         let Parts { residual, variances, columns, indices, .. } = storage.parts();
         let scratch = &mut columns[k * residual.len()..][..residual.len()];
         let variances = if studentized { &*variances } else { &[] };
-        let mut progress = Progress { residual, variances, outliers: &indices[..k], scratch };
+        let (j, extreme) = if studentized {
+            most_extreme(residual, variances, scratch)
+        } else {
+            largest(residual)
+        };
+        let outliers = &indices[..k];
+        let mut progress = Progress { residual, variances, outliers, extreme, scratch };
         if let Some(reason) = rule.check(&mut progress) {
             break reason;
         }
-        let j = if studentized { most_extreme(residual, variances) } else { largest(residual) };
-        if k == cap || !storage.reserve(k + 1) {
+        if k >= cap || !storage.reserve(k + 1) {
             break StopReason::Cap;
         }
         let Some(j) = j else { break StopReason::Exhausted };
@@ -92,6 +98,19 @@ pub(crate) fn search<T: Real>(
 /// The same with a support that is known: the least-squares fit with the
 /// points `support` taken out.
 pub(crate) fn with_support<T: Real>(
+    maker: &impl ResidualMaker<T>,
+    y: &[T],
+    support: &[usize],
+    with_variances: bool,
+    storage: &mut impl Storage<T>,
+) -> Result<usize, Error> {
+    let k = take_out_all(maker, y, support, with_variances, storage)?;
+    solve_outliers(k, &mut storage.parts());
+    Ok(k)
+}
+
+/// $r = H y$, and the points `support` taken out.
+fn take_out_all<T: Real>(
     maker: &impl ResidualMaker<T>,
     y: &[T],
     support: &[usize],
@@ -114,7 +133,6 @@ pub(crate) fn with_support<T: Real>(
         }
         take_out(maker, j, k, with_variances, storage.parts())?;
     }
-    solve_outliers(support.len(), &mut storage.parts());
     Ok(support.len())
 }
 
@@ -142,23 +160,35 @@ fn start<T: Real>(
     }
 }
 
-/// $\arg\max |r_j|$; the first of equals. None if all are zero.
-fn largest<T: Real>(residual: &[T]) -> Option<usize> {
+/// $\arg\max |r_j|$, the first of equals, and its value; none if all are zero.
+fn largest<T: Real>(residual: &[T]) -> (Option<usize>, T) {
     let max = max_magnitude(residual);
-    if max > T::zero() { residual.iter().position(|r| r.abs() == max) } else { None }
+    let at = if max > T::zero() { residual.iter().position(|r| r.abs() == max) } else { None };
+    (at, max)
 }
 
-/// $\arg\max |r_j| / \sqrt{H_{jj}}$: the residual that is the most extreme for
-/// what it could be. None if all are zero.
-fn most_extreme<T: Real>(residual: &[T], variances: &[T]) -> Option<usize> {
-    let mut best = (None, T::zero());
-    for (j, (&r, &v)) in residual.iter().zip(variances).enumerate() {
-        let squared = r * r / v;
-        if squared > best.1 {
-            best = (Some(j), squared);
+/// $\arg\max |r_j| / \sqrt{H_{jj}}$ and its value: the residual that is the
+/// most extreme for what it could be. None if all are zero.
+fn most_extreme<T: Real>(residual: &[T], variances: &[T], scratch: &mut [T]) -> (Option<usize>, T) {
+    dispatch(Studentize { residual, variances, out: scratch });
+    let (at, squared) = largest(scratch);
+    (at, squared.sqrt())
+}
+
+struct Studentize<'a, T> {
+    residual: &'a [T],
+    variances: &'a [T],
+    out: &'a mut [T],
+}
+
+impl<T: Real> Routine for Studentize<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        for ((out, &r), &v) in self.out.iter_mut().zip(self.residual).zip(self.variances) {
+            *out = r * r / v;
         }
     }
-    best.0
 }
 
 /// One step: point `j` becomes outlier number `k`.

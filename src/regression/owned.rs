@@ -144,7 +144,7 @@ impl<T: Real, K: Kernel<T>> Plan<T, K> {
     {
         let plan = self.as_ref();
         let mut storage = growing(plan.n, stop.cap());
-        let (k, reason) = greedy::search(&plan, y, &mut stop, &mut storage)?;
+        let (k, reason) = greedy::search(&plan, y, &[], &mut stop, &mut storage)?;
         Ok(Fit::new(self.inputs.clone(), y, plan.model, storage, k, reason))
     }
 
@@ -210,7 +210,7 @@ pub fn fit<'p, T: Real, K: Kernel<T>>(
     let points = points.into();
     with_system(points, &kernel, regularizer, |system| {
         let mut storage = growing(system.n, stop.cap());
-        let (k, reason) = greedy::search(system, y, &mut stop, &mut storage)?;
+        let (k, reason) = greedy::search(system, y, &[], &mut stop, &mut storage)?;
         let inputs = Inputs::new(points, ());
         Ok(Fit::new(inputs, y, system.model, storage, k, reason))
     })

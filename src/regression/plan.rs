@@ -131,7 +131,7 @@ impl<'a, T: Real> PlanRef<'a, T> {
     where
         'a: 'w,
     {
-        let (k, reason) = greedy::search(self, y, &mut stop, &mut work)?;
+        let (k, reason) = greedy::search(self, y, &[], &mut stop, &mut work)?;
         Ok(self.finish(y, k, reason, work))
     }
 

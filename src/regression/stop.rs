@@ -22,6 +22,8 @@ pub struct Progress<'a, T> {
     pub variances: &'a [T],
     /// The outliers so far, in order of selection.
     pub outliers: &'a [usize],
+    /// What the next outlier is chosen for.
+    pub(crate) extreme: T,
     /// As many scalars as there are points, to be used as the rule likes.
     pub scratch: &'a mut [T],
 }
@@ -36,7 +38,14 @@ impl<T: Real> Progress<'_, T> {
     /// $\lVert r \rVert_\infty$.
     #[must_use]
     pub fn max(&self) -> T {
-        max_magnitude(self.residual)
+        if self.variances.is_empty() { self.extreme } else { max_magnitude(self.residual) }
+    }
+
+    /// What the next outlier would be chosen for: the largest $|r_j|$, or the
+    /// largest $|r_j| / \sqrt{H_{jj}}$ where the rule is studentised.
+    #[must_use]
+    pub fn extreme(&self) -> T {
+        self.extreme
     }
 }
 

@@ -1,0 +1,471 @@
+//! The front door: settings, and whole images through strips.
+
+use super::grid::Grid;
+use super::impulses::Known;
+use super::ladder::{Ladder, Penalty};
+use super::rows::Rows;
+use super::strip::{Job, MULTIPLES, Strip};
+use super::survey::{Conditions, Survey};
+use super::{Plane, PlaneBuf};
+use crate::error::as_f64;
+use crate::real::constant;
+use crate::regression::stop::Reading;
+use crate::{Error, Kernel, Matern32, Real};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// The paper's `N` and `L`.
+const REGION: usize = 12;
+const CORE: usize = 8;
+/// Width of the kernel that was found to suit images at all noise levels, in
+/// units of a region of 12 pixels.
+const WIDTH: f64 = 0.3;
+/// The values of lambda that regions choose from.
+const LAMBDAS: [f64; 8] = [0.01, 0.0316, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6];
+/// Noise that every image has, of its range: the rounding to 256 levels.
+const ROUNDING: f64 = 0.29 / 255.0;
+/// Strips that one thread works on before their results are put together.
+const STRIPS_PER_THREAD: usize = 4;
+
+/// How smooth regions become.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Smoothing<T> {
+    /// Each region as its estimated risk says.
+    Automatic,
+    /// The paper's rule: `lambda`, 5 `lambda` or 15 `lambda`, by the region's
+    /// mean gradient.
+    Paper {
+        /// The paper's $\lambda_0$.
+        lambda: T,
+    },
+}
+
+/// How outliers are told from noise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Detection<T> {
+    /// By the studentised residual, in units of the noise of the whole image
+    /// and of the region's misfit, for pixels that stand alone.
+    Automatic,
+    /// By the paper's histogram rule.
+    Histogram {
+        /// The paper's $E_0$.
+        e0: T,
+        /// How the rule is read.
+        reading: Reading,
+    },
+    /// By the residual.
+    MaxResidual(T),
+}
+
+/// Everything but the kernel.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Settings<T> {
+    region: usize,
+    core: usize,
+    penalty: Penalty,
+    pub(super) smoothing: Smoothing<T>,
+    pub(super) detection: Detection<T>,
+    blended: bool,
+    peak: T,
+    noise: Option<T>,
+}
+
+impl<T: Real> Settings<T> {
+    /// The least noise that is taken for noise.
+    pub(super) fn least_noise(&self) -> T {
+        self.peak * constant(ROUNDING)
+    }
+}
+
+/// Settings of a denoiser; all have defaults.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use]
+pub struct Denoiser<T, K = Matern32<T>> {
+    kernel: K,
+    settings: Settings<T>,
+}
+
+impl<T: Real> Denoiser<T> {
+    /// Everything automatic, for images whose samples reach from 0 to `peak`:
+    /// 255 for bytes, 1 for floats. Values beyond are allowed.
+    pub fn new(peak: T) -> Self {
+        Self {
+            kernel: Matern32::new(constant(WIDTH)),
+            settings: Settings {
+                region: REGION,
+                core: CORE,
+                penalty: Penalty::default(),
+                smoothing: Smoothing::Automatic,
+                detection: Detection::Automatic,
+                blended: true,
+                peak,
+                noise: None,
+            },
+        }
+    }
+}
+
+impl<T: Real, K: Kernel<T>> Denoiser<T, K> {
+    /// Another kernel, on a region that reaches from 0 to 1 in both directions:
+    /// the paper's is `Gaussian::new(0.3)`.
+    pub fn kernel<L: Kernel<T>>(self, kernel: L) -> Denoiser<T, L> {
+        Denoiser { kernel, settings: self.settings }
+    }
+
+    /// Regions of `region` x `region` pixels, the paper's `N`, with cores of
+    /// `core` x `core`, its `L`: 12 and 8 unless told otherwise. Smaller cores
+    /// overlap more and take longer.
+    pub fn regions(mut self, region: usize, core: usize) -> Self {
+        (self.settings.region, self.settings.core) = (region, core);
+        self
+    }
+
+    /// Which norm is penalised.
+    pub fn penalty(mut self, penalty: Penalty) -> Self {
+        self.settings.penalty = penalty;
+        self
+    }
+
+    /// How smooth regions become.
+    pub fn smoothing(mut self, smoothing: Smoothing<T>) -> Self {
+        self.settings.smoothing = smoothing;
+        self
+    }
+
+    /// How outliers are told from noise.
+    pub fn detection(mut self, detection: Detection<T>) -> Self {
+        self.settings.detection = detection;
+        self
+    }
+
+    /// Whether overlapping regions are blended (the default), or only their
+    /// cores used, as in the paper.
+    pub fn blended(mut self, blended: bool) -> Self {
+        self.settings.blended = blended;
+        self
+    }
+
+    /// The standard deviation of the noise, where it is known.
+    pub fn noise(mut self, noise: T) -> Self {
+        self.settings.noise = Some(noise);
+        self
+    }
+
+    /// Does once what is the same for all images.
+    ///
+    /// # Errors
+    /// If a setting is wrong: see [`Grid::new`] for the regions.
+    pub fn plan(&self) -> Result<DenoisePlan<T>, Error> {
+        let settings = self.settings.clone();
+        Error::check_positive("peak", settings.peak)?;
+        if let Some(noise) = settings.noise {
+            Error::check_not_negative("noise", noise)?;
+        }
+        match settings.detection {
+            Detection::Automatic => {}
+            Detection::Histogram { e0, .. } => Error::check_not_negative("E0", e0)?,
+            Detection::MaxResidual(epsilon) => Error::check_not_negative("epsilon", epsilon)?,
+        }
+        Grid::new(1, 1, settings.region, settings.core)?;
+        let lambdas: Vec<T> = match settings.smoothing {
+            Smoothing::Automatic => LAMBDAS.map(constant).to_vec(),
+            Smoothing::Paper { lambda } => {
+                Error::check_positive("lambda", lambda)?;
+                MULTIPLES.map(|multiple| lambda * constant(multiple)).to_vec()
+            }
+        };
+        let ladder = Ladder::new(settings.region, &self.kernel, settings.penalty, &lambdas)?;
+        Ok(DenoisePlan { settings, ladder })
+    }
+}
+
+impl<T: Real + Send + Sync, K: Kernel<T>> Denoiser<T, K> {
+    /// Denoises one image; [`plan`](Self::plan) first for many.
+    ///
+    /// # Errors
+    /// If a setting is wrong, or a sample not finite.
+    pub fn denoise(&self, image: Plane<'_, T>) -> Result<Denoised<T>, Error> {
+        self.plan()?.denoise(image, Masks::default())
+    }
+}
+
+/// What is known about single pixels.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Masks<'a> {
+    /// Pixels known to be bad: outliers, whatever their values, which may be
+    /// NaN.
+    pub bad: Option<Plane<'a, bool>>,
+    /// Pixels to be left as they are.
+    pub keep: Option<Plane<'a, bool>>,
+}
+
+/// Some rows of a large image.
+#[derive(Debug, Clone, Copy)]
+pub struct Band<'a, T> {
+    /// The rows.
+    pub rows: Plane<'a, T>,
+    /// What is known of their pixels; as large as `rows`.
+    pub masks: Masks<'a>,
+    /// The number of the first row in the image.
+    pub top: usize,
+    /// Rows of the whole image.
+    pub height: usize,
+}
+
+/// A denoised image.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Denoised<T> {
+    /// The image without outliers and noise.
+    pub image: PlaneBuf<T>,
+    /// What was added to each pixel that is an outlier; zero elsewhere.
+    pub outliers: PlaneBuf<T>,
+    /// What was done.
+    pub report: Report<T>,
+}
+
+/// What was done to an image.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Report<T> {
+    /// What was found out about the image beforehand.
+    pub conditions: Conditions<T>,
+    /// Number of outliers.
+    pub outliers: usize,
+    /// The median of the regions' lambdas.
+    pub lambda: T,
+}
+
+/// A denoiser with its plans, for any number of images.
+#[derive(Debug, Clone)]
+pub struct DenoisePlan<T> {
+    settings: Settings<T>,
+    ladder: Ladder<T>,
+}
+
+impl<T: Real + Send + Sync> DenoisePlan<T> {
+    /// Denoises an image.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] if a sample that is not known to be bad is not
+    /// finite, [`Error::Length`] if a mask has another size than the image.
+    pub fn denoise(&self, image: Plane<'_, T>, masks: Masks<'_>) -> Result<Denoised<T>, Error> {
+        let band = Band { rows: image, masks, top: 0, height: image.height() };
+        let rows = 0..self.grid(image.width(), image.height())?.rows();
+        let conditions = self.survey(band, rows.clone())?.conditions()?;
+        self.process(band, rows, &conditions)
+    }
+
+    /// The division of an image of this size into regions.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] if it has no pixels.
+    pub fn grid(&self, width: usize, height: usize) -> Result<Grid, Error> {
+        Grid::new(width, height, self.settings.region, self.settings.core)
+    }
+
+    /// The rows of pixels that a [`Band`] must have for `rows` of regions to be
+    /// surveyed and processed.
+    #[must_use]
+    pub fn pixels_for(&self, grid: &Grid, rows: Range<usize>) -> Range<usize> {
+        let rows = self.contributing(grid, rows);
+        let (first, last) = (grid.covered(rows.start), grid.covered(rows.end.max(1) - 1));
+        first.start.saturating_sub(2)..(last.end + 2).min(grid.height())
+    }
+
+    /// Takes the survey of `rows` of regions. The surveys of all rows together
+    /// ([`Survey::merge`]) tell the conditions under which each is processed.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] if a sample is, [`Error::Length`] or
+    /// [`Error::Index`] if the band does not fit.
+    pub fn survey(&self, band: Band<'_, T>, rows: Range<usize>) -> Result<Survey<T>, Error> {
+        let grid = self.check(band, &rows)?;
+        let parts = each(rows, |row| {
+            Survey::of_row(&grid, row, &self.rows(&grid, band, row, Known::Nothing))
+        });
+        let mut survey = Survey::merge(parts)?;
+        survey.set_noise(self.settings.noise);
+        Ok(survey)
+    }
+
+    /// Denoises the pixels in the cores of `rows` of regions: the same pixels,
+    /// bit for bit, however an image is divided.
+    ///
+    /// # Errors
+    /// As [`survey`](Self::survey).
+    pub fn process(
+        &self,
+        band: Band<'_, T>,
+        rows: Range<usize>,
+        conditions: &Conditions<T>,
+    ) -> Result<Denoised<T>, Error> {
+        let grid = self.check(band, &rows)?;
+        let blended = self.settings.blended;
+        let job = Job {
+            grid,
+            settings: &self.settings,
+            ladder: &self.ladder,
+            conditions,
+            across: &grid.shares(grid.width(), blended),
+            down: &grid.shares(grid.height(), blended),
+        };
+        let first = rows.start * grid.core();
+        let last = (rows.end * grid.core()).min(grid.height());
+        let mut sheet = Sheet::new(grid.width(), first..last, self.ladder.rungs.len());
+        let contributing = self.contributing(&grid, rows.clone());
+        let wave = STRIPS_PER_THREAD * threads();
+        let mut start = contributing.start;
+        while start < contributing.end {
+            let end = (start + wave).min(contributing.end);
+            let strips = each(start..end, |row| {
+                let known = Known::Conditions {
+                    witnesses: conditions.witnesses,
+                    noise: conditions.noise.max(self.settings.least_noise()),
+                    impulses: conditions.impulses,
+                };
+                let image = self.rows(&grid, band, row, known);
+                job.run(row, &image, band.masks, band.top)
+            });
+            for (row, strip) in (start..end).zip(strips) {
+                sheet.add(&grid, row, &strip?, rows.contains(&row));
+            }
+            start = end;
+        }
+        if let Some(keep) = band.masks.keep {
+            sheet.restore(band.rows, keep, band.top);
+        }
+        let lambda = sheet.median_rung().map_or(T::zero(), |rung| self.ladder.rungs[rung].lambda);
+        let outliers = sheet.outliers.iter().filter(|&&u| u != T::zero()).count();
+        Ok(Denoised {
+            image: PlaneBuf::new(sheet.pixels, grid.width(), last - first)?,
+            outliers: PlaneBuf::new(sheet.outliers, grid.width(), last - first)?,
+            report: Report { conditions: *conditions, outliers, lambda },
+        })
+    }
+
+    /// The rows of regions that have a share in the cores of `rows`.
+    fn contributing(&self, grid: &Grid, rows: Range<usize>) -> Range<usize> {
+        let more = if self.settings.blended { grid.margin().div_ceil(grid.core()) } else { 0 };
+        rows.start.saturating_sub(more)..(rows.end + more).min(grid.rows())
+    }
+
+    /// The pixels that a row of regions reads.
+    fn rows(&self, grid: &Grid, band: Band<'_, T>, row: usize, known: Known<T>) -> Rows<T> {
+        let covered = grid.covered(row);
+        let range = covered.start.saturating_sub(1)..(covered.end + 1).min(grid.height());
+        Rows::new(grid, band.rows, band.masks, band.top, range, known)
+    }
+
+    /// Whether the band has what `rows` of regions need.
+    fn check(&self, band: Band<'_, T>, rows: &Range<usize>) -> Result<Grid, Error> {
+        let grid = self.grid(band.rows.width(), band.height)?;
+        if rows.is_empty() {
+            return Err(Error::Empty { what: "range of regions" });
+        }
+        if rows.end > grid.rows() {
+            return Err(Error::Index { index: rows.end - 1, len: grid.rows() });
+        }
+        let needed = self.pixels_for(&grid, rows.clone());
+        if needed.start < band.top {
+            return Err(Error::Index { index: needed.start, len: band.rows.height() });
+        }
+        Error::check_at_least("band", band.top + band.rows.height(), needed.end)?;
+        for mask in [band.masks.bad, band.masks.keep].into_iter().flatten() {
+            Error::check_len("mask's width", mask.width(), band.rows.width())?;
+            Error::check_len("mask's height", mask.height(), band.rows.height())?;
+        }
+        for y in needed {
+            let finite = |(x, sample): (usize, T)| {
+                sample.is_finite() || band.masks.bad.is_some_and(|bad| bad.get(x, y - band.top))
+            };
+            if let Some(x) = band.rows.row(y - band.top).enumerate().position(|s| !finite(s)) {
+                let value = as_f64(band.rows.get(x, y - band.top));
+                let index = y * grid.width() + x;
+                return Err(Error::NotFinite { what: "image", index, value });
+            }
+        }
+        Ok(grid)
+    }
+}
+
+/// The result, as it is put together.
+struct Sheet<T> {
+    width: usize,
+    rows: Range<usize>,
+    pixels: Vec<T>,
+    outliers: Vec<T>,
+    rungs: Vec<usize>,
+}
+
+impl<T: Real> Sheet<T> {
+    fn new(width: usize, rows: Range<usize>, rungs: usize) -> Self {
+        let zeros = alloc::vec![T::zero(); width * rows.len()];
+        Self { width, rows, pixels: zeros.clone(), outliers: zeros, rungs: alloc::vec![0; rungs] }
+    }
+
+    /// Adds what a strip has a share in; its outliers, too, if it is one of
+    /// `ours`.
+    fn add(&mut self, grid: &Grid, row: usize, strip: &Strip<T>, ours: bool) {
+        for (y, line) in grid.covered(row).zip(strip.fitted.chunks_exact(self.width)) {
+            if self.rows.contains(&y) {
+                let sums = &mut self.pixels[(y - self.rows.start) * self.width..][..self.width];
+                for (sum, &share) in sums.iter_mut().zip(line) {
+                    *sum = *sum + share;
+                }
+            }
+        }
+        if ours {
+            let first = (row * grid.core() - self.rows.start) * self.width;
+            let outliers = &mut self.outliers[first..];
+            let count = strip.outliers.len().min(outliers.len());
+            outliers[..count].copy_from_slice(&strip.outliers[..count]);
+            for (sum, &rung) in self.rungs.iter_mut().zip(&strip.rungs) {
+                *sum += rung;
+            }
+        }
+    }
+
+    /// Puts the pixels back that are to be left alone.
+    fn restore(&mut self, image: Plane<'_, T>, keep: Plane<'_, bool>, top: usize) {
+        let lines = self.pixels.chunks_exact_mut(self.width);
+        let lines = lines.zip(self.outliers.chunks_exact_mut(self.width));
+        for (y, (pixels, outliers)) in self.rows.clone().zip(lines) {
+            for x in (0..self.width).filter(|&x| keep.get(x, y - top)) {
+                pixels[x] = image.get(x, y - top);
+                outliers[x] = T::zero();
+            }
+        }
+    }
+
+    fn median_rung(&self) -> Option<usize> {
+        let total: usize = self.rungs.iter().sum();
+        let mut below = 0;
+        self.rungs.iter().position(|&count| {
+            below += count;
+            2 * below >= total
+        })
+    }
+}
+
+/// What `f` makes of each row, in order; on all cores where there are any.
+fn each<R: Send>(rows: Range<usize>, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    #[cfg(feature = "rayon")]
+    {
+        use rayon::iter::{IntoParallelIterator, ParallelIterator};
+        rows.into_par_iter().map(f).collect()
+    }
+    #[cfg(not(feature = "rayon"))]
+    rows.map(f).collect()
+}
+
+/// Threads that [`each`] works on.
+fn threads() -> usize {
+    #[cfg(feature = "rayon")]
+    {
+        rayon::current_num_threads()
+    }
+    #[cfg(not(feature = "rayon"))]
+    1
+}

@@ -1,0 +1,153 @@
+//! How an image is divided into overlapping regions (section
+//! "Implementation" of the paper's image denoising).
+//!
+//! Regions of `N` x `N` pixels lie `L` pixels apart, so that their cores, the
+//! `L` x `L` pixels in the middle, cover the image without overlap. Where a
+//! region reaches out of the image, the pixels at its border are repeated.
+
+use super::Plane;
+use crate::Error;
+use crate::Real;
+use crate::real::count;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// The division of an image into regions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grid {
+    width: usize,
+    height: usize,
+    region: usize,
+    core: usize,
+}
+
+impl Grid {
+    /// Regions of `region` x `region` pixels with cores of `core` x `core`.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] for an image without pixels; [`Error::Regions`] unless
+    /// `region` > `core` > 0 and their difference is even.
+    pub fn new(width: usize, height: usize, region: usize, core: usize) -> Result<Self, Error> {
+        if width == 0 || height == 0 {
+            return Err(Error::Empty { what: "image" });
+        }
+        if core == 0 || region <= core || !(region - core).is_multiple_of(2) || region > MAX_REGION
+        {
+            return Err(Error::Regions { region, core });
+        }
+        Ok(Self { width, height, region, core })
+    }
+
+    /// Side of a region, the paper's `N`.
+    #[must_use]
+    pub const fn region(&self) -> usize {
+        self.region
+    }
+
+    /// Side of a core, the paper's `L`.
+    #[must_use]
+    pub const fn core(&self) -> usize {
+        self.core
+    }
+
+    /// Pixels by which a region exceeds its core on each side.
+    #[must_use]
+    pub const fn margin(&self) -> usize {
+        (self.region - self.core) / 2
+    }
+
+    /// Regions from left to right.
+    #[must_use]
+    pub const fn columns(&self) -> usize {
+        self.width.div_ceil(self.core)
+    }
+
+    /// Regions from top to bottom.
+    #[must_use]
+    pub const fn rows(&self) -> usize {
+        self.height.div_ceil(self.core)
+    }
+
+    /// Pixels in a row of the image.
+    #[must_use]
+    pub const fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Rows of the image.
+    #[must_use]
+    pub const fn height(&self) -> usize {
+        self.height
+    }
+
+    /// The rows of the image that a row of regions covers.
+    #[must_use]
+    pub fn covered(&self, row: usize) -> Range<usize> {
+        let top = (row * self.core).saturating_sub(self.margin());
+        top..(row * self.core + self.core + self.margin()).min(self.height)
+    }
+
+    /// Copies a row of regions out of `image`, one after another. `image` holds
+    /// the rows of the image from `top` on, as far as the regions need them.
+    pub(crate) fn gather<T: Copy>(
+        &self,
+        image: Plane<'_, T>,
+        top: usize,
+        row: usize,
+        out: &mut [T],
+    ) {
+        let n = self.region;
+        for (column, region) in out.chunks_exact_mut(n * n).enumerate() {
+            let left = (column * self.core) as isize - self.margin() as isize;
+            for (i, line) in region.chunks_exact_mut(n).enumerate() {
+                let y = clamp((row * self.core + i) as isize - self.margin() as isize, self.height);
+                if left >= 0 && left as usize + n <= self.width {
+                    image.copy_row(left as usize, y - top, line);
+                } else {
+                    for (j, pixel) in line.iter_mut().enumerate() {
+                        *pixel = image.get(clamp(left + j as isize, self.width), y - top);
+                    }
+                }
+            }
+        }
+    }
+
+    /// For each column (or row) of regions and each of its `N` pixels, the
+    /// share that the region has in the result there: all to the core, or
+    /// `blended` over the regions that cover the pixel.
+    pub(crate) fn shares<T: Real>(&self, length: usize, blended: bool) -> Vec<T> {
+        let (n, margin) = (self.region, self.margin());
+        let regions = length.div_ceil(self.core);
+        // The share falls linearly to the border of a region.
+        let ramp = |i: usize| {
+            if blended {
+                let inside = count::<T>(2 * i.min(n - 1 - i) + 1);
+                (inside / count(4 * margin)).min(T::one())
+            } else if (margin..margin + self.core).contains(&i) {
+                T::one()
+            } else {
+                T::zero()
+            }
+        };
+        let mut total = alloc::vec![T::zero(); length];
+        let pixel =
+            |r: usize, i: usize| (r * self.core + i).checked_sub(margin).filter(|&p| p < length);
+        for r in 0..regions {
+            for i in 0..n {
+                if let Some(p) = pixel(r, i) {
+                    total[p] = total[p] + ramp(i);
+                }
+            }
+        }
+        let share = |r, i| pixel(r, i).map_or(T::zero(), |p| ramp(i) / total[p]);
+        (0..regions).flat_map(|r| (0..n).map(move |i| (r, i))).map(|(r, i)| share(r, i)).collect()
+    }
+}
+
+/// The largest region: 64 x 64 pixels already make a plan of 128 MB.
+const MAX_REGION: usize = 64;
+
+/// The pixel that stands for `at`, which may be outside of the image.
+pub(crate) fn clamp(at: isize, length: usize) -> usize {
+    at.clamp(0, length as isize - 1).unsigned_abs()
+}

@@ -1,0 +1,244 @@
+//! The smoothers of a region, from rough to smooth.
+//!
+//! All have one kernel matrix $K = E^T M E$ and differ in $\lambda$ only, so that in
+//! the basis of its eigenvectors each residual maker is a filter with a
+//! correction for the bias:
+//!
+//! $$ H = G - \rho \\, (G \mathbf 1)(G \mathbf 1)^T, \qquad G = E^T \operatorname{diag}(g) \\, E, $$
+//!
+//! with $g = \lambda / (\mu + \lambda)$ and $\rho = 1 / \mathbf 1^T G \mathbf 1$ for the RKHS norm,
+//! $g = 1 / (1 + \mu^2 / \lambda)$ and $\rho = 1 / (\lambda + \mathbf 1^T G \mathbf 1)$ for the l2
+//! penalty. One product with $E$ serves the residuals of all rungs, and what
+//! each would cost: Stein's unbiased estimate of the risk,
+//! $\lVert r \rVert^2 + 2 \sigma^2 \operatorname{tr}(I - H)$ up to a constant.
+
+use crate::kernel::gram;
+use crate::linalg::batch::Packed;
+use crate::linalg::eigen;
+use crate::linalg::simd::{Routine, dispatch, multiply_add};
+use crate::linalg::vector::{add_scaled, dot};
+use crate::real::{constant, count};
+use crate::{Error, Kernel, Points, Real};
+use alloc::vec::Vec;
+
+/// Which norm is penalised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Penalty {
+    /// The norm of the function; the bias is free. The better smoother of
+    /// images.
+    #[default]
+    Rkhs,
+    /// The sum of squares of coefficients and bias, the paper's main model.
+    L2,
+}
+
+/// The smoothers of one kernel on regions of `side` x `side` pixels.
+#[derive(Debug, Clone)]
+pub(super) struct Ladder<T> {
+    n: usize,
+    /// $E^T$: row `j` is what pixel `j` adds to the coefficients.
+    pixels: Vec<T>,
+    analysis: Packed<T>,
+    synthesis: Packed<T>,
+    pub(super) rungs: Vec<Rung<T>>,
+}
+
+/// The smoother of one $\lambda$.
+#[derive(Debug, Clone)]
+pub(super) struct Rung<T> {
+    pub(super) lambda: T,
+    /// $H$, row-major.
+    pub(super) maker: Vec<T>,
+    /// $\operatorname{tr}(I - H)$: the degrees of freedom of the fit.
+    freedom: T,
+    g: Vec<T>,
+    g_squared: Vec<T>,
+    /// $g e$ and $g^2 e$, where $e = E \mathbf 1$.
+    ge: Vec<T>,
+    g_squared_e: Vec<T>,
+    rho: T,
+    /// $\lVert G \mathbf 1 \rVert^2$.
+    ones: T,
+}
+
+impl<T: Real> Ladder<T> {
+    pub(super) fn new(
+        side: usize,
+        kernel: &impl Kernel<T>,
+        penalty: Penalty,
+        lambdas: &[T],
+    ) -> Result<Self, Error> {
+        let n = side * side;
+        // The paper's lattice: x_i = (i - 1) / (N - 1).
+        let step = |i: usize| count::<T>(i) / count(side - 1);
+        let points: Vec<T> = (0..n).flat_map(|i| [step(i / side), step(i % side)]).collect();
+        let mut vectors = alloc::vec![T::zero(); n * n];
+        gram(Points::new(&points, 2)?, kernel, &mut vectors)?;
+        let mut values = alloc::vec![T::zero(); n];
+        let mut scratch = alloc::vec![T::zero(); eigen::symmetric_scratch_len(n)];
+        eigen::symmetric(&mut vectors, n, &mut values, &mut scratch)?;
+        let rounding = count::<T>(n) * T::epsilon() * values[0].abs();
+        if penalty == Penalty::Rkhs && values[n - 1] < -rounding {
+            return Err(Error::not_positive_definite(n - 1, values[n - 1]));
+        }
+
+        let mut pixels = alloc::vec![T::zero(); n * n];
+        for (i, vector) in vectors.chunks_exact(n).enumerate() {
+            for (j, &x) in vector.iter().enumerate() {
+                pixels[j * n + i] = x;
+            }
+        }
+        let mut ladder = Self {
+            n,
+            analysis: Packed::new(&vectors, n),
+            synthesis: Packed::new(&pixels, n),
+            pixels,
+            rungs: Vec::with_capacity(lambdas.len()),
+        };
+        for &lambda in lambdas {
+            Error::check_positive("lambda", lambda)?;
+            ladder.rungs.push(ladder.rung(&values, penalty, lambda));
+        }
+        Ok(ladder)
+    }
+
+    fn rung(&self, values: &[T], penalty: Penalty, lambda: T) -> Rung<T> {
+        let n = self.n;
+        // What rounding leaves of a zero eigenvalue may be negative.
+        let filter = |&mu: &T| {
+            let mu = mu.max(T::zero());
+            match penalty {
+                Penalty::Rkhs => lambda / (mu + lambda),
+                Penalty::L2 => lambda / (mu * mu + lambda),
+            }
+        };
+        let g: Vec<T> = values.iter().map(filter).collect();
+        let e = (0..n).map(|i| (0..n).fold(T::zero(), |sum, j| sum + self.pixels[j * n + i]));
+        let ge: Vec<T> = g.iter().zip(e.clone()).map(|(&g, e)| g * e).collect();
+        let g_squared: Vec<T> = g.iter().map(|&g| g * g).collect();
+        let g_squared_e: Vec<T> = ge.iter().zip(&g).map(|(&ge, &g)| ge * g).collect();
+        let sum = ge.iter().zip(e).fold(T::zero(), |sum, (&ge, e)| sum + ge * e);
+        let ones = ge.iter().fold(T::zero(), |sum, &ge| sum + ge * ge);
+        let rho = match penalty {
+            Penalty::Rkhs => sum.recip(),
+            Penalty::L2 => (sum + lambda).recip(),
+        };
+        let trace = g.iter().fold(T::zero(), |sum, &g| sum + g) - rho * ones;
+
+        let mut scaled = self.pixels.clone();
+        for row in scaled.chunks_exact_mut(n) {
+            for (x, &g) in row.iter_mut().zip(&g) {
+                *x = *x * g;
+            }
+        }
+        let mut maker = alloc::vec![T::zero(); n * n];
+        self.synthesis.multiply(&scaled, &mut maker);
+        let mut bias = alloc::vec![T::zero(); n];
+        self.synthesis.multiply(&ge, &mut bias);
+        for (row, &a) in maker.chunks_exact_mut(n).zip(&bias) {
+            for (x, &b) in row.iter_mut().zip(&bias) {
+                *x = *x - rho * (a * b);
+            }
+        }
+        let freedom = count::<T>(n) - trace;
+        Rung { lambda, maker, freedom, g, g_squared, ge, g_squared_e, rho, ones }
+    }
+
+    /// The coefficients of many regions.
+    pub(super) fn analyse(&self, regions: &[T], coefficients: &mut [T]) {
+        self.analysis.multiply(regions, coefficients);
+    }
+
+    /// The regions of many coefficients.
+    pub(super) fn synthesise(&self, coefficients: &[T], regions: &mut [T]) {
+        self.synthesis.multiply(coefficients, regions);
+    }
+
+    /// What changes in the coefficients if the pixels change.
+    pub(super) fn update(&self, coefficients: &mut [T], changes: impl Iterator<Item = (usize, T)>) {
+        for (pixel, change) in changes {
+            dispatch(AddScaled {
+                y: coefficients,
+                factor: change,
+                x: &self.pixels[pixel * self.n..][..self.n],
+            });
+        }
+    }
+
+    /// The rung of the least estimated risk for noise of standard deviation
+    /// `noise`, and the standard deviation of what it does not fit.
+    pub(super) fn choose(&self, coefficients: &[T], squares: &mut [T], noise: T) -> (usize, T) {
+        dispatch(Choose { ladder: self, coefficients, squares, noise })
+    }
+
+    /// Replaces coefficients by those of the residual on a rung.
+    pub(super) fn residual(&self, rung: usize, coefficients: &mut [T]) {
+        dispatch(Residual { rung: &self.rungs[rung], coefficients });
+    }
+}
+
+struct AddScaled<'a, T> {
+    y: &'a mut [T],
+    factor: T,
+    x: &'a [T],
+}
+
+impl<T: Real> Routine for AddScaled<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        add_scaled::<T, FUSED>(self.y, self.factor, self.x);
+    }
+}
+
+struct Choose<'a, T> {
+    ladder: &'a Ladder<T>,
+    coefficients: &'a [T],
+    squares: &'a mut [T],
+    noise: T,
+}
+
+impl<T: Real> Routine for Choose<'_, T> {
+    type Output = (usize, T);
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) -> (usize, T) {
+        let Self { ladder, coefficients: c, squares, noise } = self;
+        for (square, &c) in squares.iter_mut().zip(c) {
+            *square = c * c;
+        }
+        let two = constant::<T>(2.0);
+        let price = two * noise * noise;
+        let mut best = (T::infinity(), 0, T::zero());
+        for (k, rung) in ladder.rungs.iter().enumerate() {
+            // |G c - rho t G e|^2 with t = e^T G c.
+            let shift = rung.rho * dot::<T, FUSED>(&rung.ge, c);
+            let cross = dot::<T, FUSED>(&rung.g_squared_e, c);
+            let squared = dot::<T, FUSED>(&rung.g_squared, squares)
+                - shift * (two * cross - shift * rung.ones);
+            let squared = squared.max(T::zero());
+            let risk = multiply_add::<T, FUSED>(price, rung.freedom, squared);
+            if risk < best.0 {
+                let free = count::<T>(ladder.n) - rung.freedom;
+                best = (risk, k, squared / free);
+            }
+        }
+        (best.1, best.2.sqrt())
+    }
+}
+
+struct Residual<'a, T> {
+    rung: &'a Rung<T>,
+    coefficients: &'a mut [T],
+}
+
+impl<T: Real> Routine for Residual<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Self { rung, coefficients: c } = self;
+        let shift = rung.rho * dot::<T, FUSED>(&rung.ge, c);
+        for ((c, &g), &ge) in c.iter_mut().zip(&rung.g).zip(&rung.ge) {
+            *c = multiply_add::<T, FUSED>(-shift, ge, *c * g);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! A band of image rows in memory of its own, ready to be looked at.
+
+use super::grid::Grid;
+use super::impulses::{Known, Look, Window, look};
+use super::{Masks, Plane};
+use crate::Real;
+use crate::real::{constant, count};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// Consecutive rows of an image with what their neighbourhoods say.
+pub(super) struct Rows<T> {
+    pub(super) range: Range<usize>,
+    width: usize,
+    /// The pixels; those known to be bad are replaced by their neighbours' mean.
+    pixels: Vec<T>,
+    calm: Vec<T>,
+    alone: Vec<T>,
+}
+
+impl<T: Real> Rows<T> {
+    /// Reads the rows `range` of `band`, which begins with row `top` of the
+    /// image and reaches a row further than `range` where the image does.
+    pub(super) fn new(
+        grid: &Grid,
+        band: Plane<'_, T>,
+        masks: Masks<'_>,
+        top: usize,
+        range: Range<usize>,
+        known: Known<T>,
+    ) -> Self {
+        let (width, height) = (grid.width(), grid.height());
+        let padded = width + 2;
+        let read = range.start.saturating_sub(1)..(range.end + 1).min(height);
+        let mut source = alloc::vec![T::zero(); read.len() * padded];
+        for (line, y) in source.chunks_exact_mut(padded).zip(read.clone()) {
+            band.copy_row(0, y - top, &mut line[1..=width]);
+        }
+        if let Some(bad) = masks.bad {
+            replace_bad(&mut source, padded, |x, line| bad.get(x, line + read.start - top));
+        }
+        for line in source.chunks_exact_mut(padded) {
+            // Reflected, so that no pixel is its own neighbour.
+            line[0] = line[2.min(width)];
+            line[width + 1] = line[width.saturating_sub(1).max(1)];
+        }
+        let area = range.len() * width;
+        let mut rows = Self {
+            range: range.clone(),
+            width,
+            pixels: Vec::with_capacity(area),
+            calm: alloc::vec![T::zero(); area],
+            alone: alloc::vec![T::zero(); area],
+        };
+        let line = |y: usize| &source[(y - read.start) * padded..][..padded];
+        let looks = rows.calm.chunks_exact_mut(width).zip(rows.alone.chunks_exact_mut(width));
+        for (y, (calm, alone)) in range.zip(looks) {
+            rows.pixels.extend_from_slice(&line(y)[1..=width]);
+            // The first row has the second above it, too.
+            let above = y.checked_sub(1).unwrap_or(1.min(height - 1));
+            let below = if y + 1 < height { y + 1 } else { height.saturating_sub(2) };
+            let window = Window { above: line(above), here: line(y), below: line(below) };
+            look(window, known, Look { calm, alone });
+        }
+        rows
+    }
+
+    /// The pixels.
+    pub(super) fn pixels(&self) -> Plane<'_, T> {
+        self.plane(&self.pixels)
+    }
+
+    /// The pixels without those that look like impulses at first sight.
+    pub(super) fn calm(&self) -> Plane<'_, T> {
+        self.plane(&self.calm)
+    }
+
+    /// How alone the pixels are.
+    pub(super) fn alone(&self) -> Plane<'_, T> {
+        self.plane(&self.alone)
+    }
+
+    /// Row `y` of the image.
+    pub(super) fn pixel_row(&self, y: usize) -> &[T] {
+        &self.pixels[(y - self.range.start) * self.width..][..self.width]
+    }
+
+    /// Row `y` of the image without suspects.
+    pub(super) fn calm_row(&self, y: usize) -> &[T] {
+        &self.calm[(y - self.range.start) * self.width..][..self.width]
+    }
+
+    fn plane<'a>(&self, samples: &'a [T]) -> Plane<'a, T> {
+        Plane::contiguous(samples, self.width, self.range.len())
+    }
+}
+
+/// Replaces pixels known to be bad, whatever they hold, by the mean of the good
+/// ones around them; where there are none, by what lies to their left.
+fn replace_bad<T: Real>(source: &mut [T], padded: usize, is_bad: impl Fn(usize, usize) -> bool) {
+    let (width, lines) = (padded - 2, source.len() / padded);
+    for y in 0..lines {
+        for x in (0..width).filter(|&x| is_bad(x, y)) {
+            let (mut sum, mut good) = (T::zero(), 0);
+            for v in y.saturating_sub(1)..(y + 2).min(lines) {
+                for u in x.saturating_sub(1)..(x + 2).min(width) {
+                    if !is_bad(u, v) {
+                        sum = sum + source[v * padded + u + 1];
+                        good += 1;
+                    }
+                }
+            }
+            let left = if x > 0 { source[y * padded + x] } else { constant(0.0) };
+            source[y * padded + x + 1] = if good > 0 { sum / count(good) } else { left };
+        }
+    }
+}

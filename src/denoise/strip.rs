@@ -1,0 +1,240 @@
+//! One row of regions: everything that happens to them.
+
+use super::denoiser::{Masks, Settings, Smoothing};
+use super::grid::Grid;
+use super::ladder::Ladder;
+use super::region::{Region, Searcher};
+use super::rows::Rows;
+use super::survey::{self, Conditions};
+use super::{Detection, Plane};
+use crate::real::constant;
+use crate::{Error, Real};
+use alloc::vec::Vec;
+
+/// The multiples of $\lambda_0$ for regions full of detail, ordinary ones and
+/// smooth ones (section "Automatic selection of the regularization parameter").
+pub(super) const MULTIPLES: [f64; 3] = [1.0, 5.0, 15.0];
+
+/// What one row of regions has to say about the rows of pixels it covers.
+pub(super) struct Strip<T> {
+    /// Its share of the denoised pixels, rows [`Grid::covered`].
+    pub(super) fitted: Vec<T>,
+    /// The outliers in its cores.
+    pub(super) outliers: Vec<T>,
+    /// How many regions were smoothed by each rung.
+    pub(super) rungs: Vec<usize>,
+}
+
+/// What is the same for all strips of an image.
+pub(super) struct Job<'a, T> {
+    pub(super) grid: Grid,
+    pub(super) settings: &'a Settings<T>,
+    pub(super) ladder: &'a Ladder<T>,
+    pub(super) conditions: &'a Conditions<T>,
+    /// Shares of the columns and the rows of regions in the result.
+    pub(super) across: &'a [T],
+    pub(super) down: &'a [T],
+}
+
+impl<T: Real> Job<'_, T> {
+    /// Solves the regions of `row`. `masks` begin with row `top` of the image.
+    pub(super) fn run(
+        &self,
+        row: usize,
+        image: &Rows<T>,
+        masks: Masks<'_>,
+        top: usize,
+    ) -> Result<Strip<T>, Error> {
+        let Self { grid, ladder, .. } = self;
+        let n = grid.region() * grid.region();
+        let area = grid.columns() * n;
+        let zeros = || alloc::vec![T::zero(); area];
+        let gather = |plane: Plane<'_, T>| {
+            let mut regions = zeros();
+            grid.gather(plane, image.range.start, row, &mut regions);
+            regions
+        };
+        let gather_mask = |mask: Option<Plane<'_, bool>>| {
+            mask.map(|mask| {
+                let mut regions = alloc::vec![false; area];
+                grid.gather(mask, top, row, &mut regions);
+                regions
+            })
+        };
+        let (mut pixels, alone) = (gather(image.pixels()), gather(image.alone()));
+        let (bad, keep) = (gather_mask(masks.bad), gather_mask(masks.keep));
+
+        // The first residuals of all regions, from one product there and back.
+        let (mut coefficients, mut filtered, mut residuals) = (zeros(), zeros(), zeros());
+        let choices = self.choose(row, image, &pixels, &mut coefficients);
+        filtered.copy_from_slice(&coefficients);
+        for (coefficients, &(rung, _)) in filtered.chunks_exact_mut(n).zip(&choices) {
+            ladder.residual(rung, coefficients);
+        }
+        ladder.synthesise(&filtered, &mut residuals);
+
+        // The outliers, region by region.
+        let mut searcher = Searcher::new(n);
+        let mut outliers = alloc::vec![T::zero(); grid.core() * grid.width()];
+        let (mut eligible, mut known) = (alloc::vec![true; n], Vec::with_capacity(n));
+        let alone_enough = self.alone_enough();
+        for (column, &(rung, misfit)) in choices.iter().enumerate() {
+            let part = column * n..(column + 1) * n;
+            for (eligible, &alone) in eligible.iter_mut().zip(&alone[part.clone()]) {
+                *eligible = alone > alone_enough;
+            }
+            if let Some(keep) = &keep {
+                for (eligible, &keep) in eligible.iter_mut().zip(&keep[part.clone()]) {
+                    *eligible = *eligible && !keep;
+                }
+            }
+            known.clear();
+            if let Some(bad) = &bad {
+                known.extend((0..n).filter(|&j| bad[part.clone()][j]).take(n - grid.region()));
+            }
+            let limit = self.conditions.extreme * self.floor().max(misfit);
+            let region = Region {
+                maker: &ladder.rungs[rung].maker,
+                pixels: &pixels[part.clone()],
+                residual: &residuals[part.clone()],
+                eligible: &eligible,
+                known: &known,
+            };
+            let found = searcher.search(region, self.settings.detection, limit)?;
+            residuals[part.clone()].copy_from_slice(found.residual);
+            self.record(row, column, found.indices, found.values, &mut outliers);
+            let changes = found.indices.iter().zip(found.values).map(|(&j, &u)| (j, -u));
+            ladder.update(&mut coefficients[part.clone()], changes);
+            for (&j, &u) in found.indices.iter().zip(found.values) {
+                pixels[part.start + j] = pixels[part.start + j] - u;
+            }
+        }
+
+        // What is left is smoothed as suits it best.
+        let mut rungs = alloc::vec![0; ladder.rungs.len()];
+        for (column, &(rung, _)) in choices.iter().enumerate() {
+            let coefficients = &mut coefficients[column * n..][..n];
+            let rung = match self.settings.smoothing {
+                Smoothing::Automatic => {
+                    let squares = &mut filtered[column * n..][..n];
+                    let (rung, _) = ladder.choose(coefficients, squares, self.conditions.noise);
+                    ladder.residual(rung, coefficients);
+                    rung
+                }
+                Smoothing::Paper { .. } => rung,
+            };
+            rungs[rung] += 1;
+        }
+        if let Smoothing::Automatic = self.settings.smoothing {
+            if self.conditions.noise > T::zero() {
+                ladder.synthesise(&coefficients, &mut residuals);
+            } else {
+                residuals.fill(T::zero());
+            }
+        }
+        for (pixel, &r) in pixels.iter_mut().zip(&residuals) {
+            *pixel = *pixel - r;
+        }
+        Ok(Strip { fitted: self.assemble(row, &pixels), outliers, rungs })
+    }
+
+    /// The noise that outliers are measured by.
+    fn floor(&self) -> T {
+        self.conditions.noise.max(self.settings.least_noise())
+    }
+
+    /// How alone a pixel must be to be an outlier.
+    fn alone_enough(&self) -> T {
+        match self.settings.detection {
+            Detection::Automatic => self.conditions.extreme * self.floor() / constant(2.0),
+            // The paper's rules look at the residuals only.
+            _ => T::neg_infinity(),
+        }
+    }
+
+    /// For each region its rung and the standard deviation of what that does not
+    /// fit, and the coefficients of its pixels.
+    fn choose(
+        &self,
+        row: usize,
+        image: &Rows<T>,
+        pixels: &[T],
+        coefficients: &mut [T],
+    ) -> Vec<(usize, T)> {
+        let Self { grid, ladder, conditions, .. } = self;
+        let n = grid.region() * grid.region();
+        match self.settings.smoothing {
+            Smoothing::Automatic => {
+                let mut calm = alloc::vec![T::zero(); pixels.len()];
+                grid.gather(image.calm(), image.range.start, row, &mut calm);
+                ladder.analyse(&calm, coefficients);
+                let mut squares = alloc::vec![T::zero(); n];
+                let regions = coefficients.chunks_exact_mut(n);
+                let regions = regions.zip(pixels.chunks_exact(n).zip(calm.chunks_exact(n)));
+                regions
+                    .map(|(coefficients, (pixels, calm))| {
+                        let choice = ladder.choose(coefficients, &mut squares, self.floor());
+                        let changes = pixels.iter().zip(calm).map(|(&y, &calm)| y - calm);
+                        let changes = changes.enumerate().filter(|&(_, d)| d != T::zero());
+                        ladder.update(coefficients, changes);
+                        choice
+                    })
+                    .collect()
+            }
+            Smoothing::Paper { .. } => {
+                ladder.analyse(pixels, coefficients);
+                let gradients = survey::gradients(grid, row, image);
+                let class = |gradient: T| {
+                    if gradient > conditions.detailed {
+                        0
+                    } else if gradient < conditions.smooth {
+                        2
+                    } else {
+                        1
+                    }
+                };
+                gradients.into_iter().map(|g| (class(g), T::zero())).collect()
+            }
+        }
+    }
+
+    /// Writes the outliers of a region's core down.
+    fn record(&self, row: usize, column: usize, indices: &[usize], values: &[T], out: &mut [T]) {
+        let Self { grid, .. } = self;
+        let inside = |at: usize| at.checked_sub(grid.margin()).filter(|&at| at < grid.core());
+        for (&j, &u) in indices.iter().zip(values) {
+            let (y, x) = (j / grid.region(), j % grid.region());
+            if let (Some(y), Some(x)) = (inside(y), inside(x)) {
+                let x = column * grid.core() + x;
+                if x < grid.width() && row * grid.core() + y < grid.height() {
+                    out[y * grid.width() + x] = u;
+                }
+            }
+        }
+    }
+
+    /// The regions' shares of the rows that they cover.
+    fn assemble(&self, row: usize, regions: &[T]) -> Vec<T> {
+        let Self { grid, across, down, .. } = self;
+        let (side, width) = (grid.region(), grid.width());
+        let covered = grid.covered(row);
+        let mut out = alloc::vec![T::zero(); covered.len() * width];
+        for (column, region) in regions.chunks_exact(side * side).enumerate() {
+            let left = column * grid.core();
+            // Pixels before `first` are outside of the image.
+            let first = grid.margin().saturating_sub(left);
+            let last = side.min(width + grid.margin() - left);
+            let shares = &across[column * side..][first..last];
+            for (y, line) in covered.clone().zip(out.chunks_exact_mut(width)) {
+                let i = y + grid.margin() - row * grid.core();
+                let down = down[row * side + i];
+                let line = &mut line[left + first - grid.margin()..][..last - first];
+                let source = &region[i * side..][first..last];
+                for ((out, &pixel), &share) in line.iter_mut().zip(source).zip(shares) {
+                    *out = *out + down * share * pixel;
+                }
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,333 @@
+//! What has to be known of the whole image before its regions are solved.
+//!
+//! Every region contributes two numbers of its own and a few counts, so that a
+//! survey can be taken in parts, on several machines if need be, and put
+//! together exactly.
+
+use super::grid::{Grid, clamp};
+use super::rows::Rows;
+use crate::error::as_f64;
+use crate::linalg::simd::{Routine, dispatch};
+use crate::real::{constant, count};
+use crate::{Error, Real};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// The standard deviation of a Gaussian, by the mean of its absolute value.
+const DEVIATION_PER_MEAN: f64 = 1.253_314_137_315_500_3;
+/// The share of the cores that are assumed to be free of texture.
+const SMOOTH_SHARE: f64 = 0.2;
+/// What the noise of all cores is, by that of the smoothest share of them: the
+/// estimates of an even field of noise scatter.
+const SMOOTH_BIAS: f64 = 1.28;
+/// Deviations of suspects, in units of the noise, from which on they are
+/// impulses rather than its extremes.
+const IMPULSE: f64 = 3.5;
+/// Chance that more neighbours of an impulse are impulses of its sign than are
+/// allowed for.
+const TOO_MANY_WITNESSES: f64 = 0.0007;
+/// The most witnesses that are ever allowed for.
+const MOST_WITNESSES: usize = 5;
+/// Limits of an outlier's studentised residual, in units of the noise: as small
+/// as pays where impulses drown in noise, as large as is needed otherwise.
+const EXTREME: (f64, f64) = (2.6, 4.0);
+/// How much worse it is to miss an impulse than to take out a good pixel.
+const COST_OF_MISSING: f64 = 4.0;
+
+/// One region's part of a survey.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Cell<T> {
+    /// Mean magnitude of the gradient in the region.
+    gradient: T,
+    /// Standard deviation of the noise in the core, if it is smooth.
+    noise: T,
+}
+
+/// A survey of some rows of regions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Survey<T> {
+    grid: Grid,
+    rows: Range<usize>,
+    cells: Vec<Cell<T>>,
+    suspects: Histogram,
+    /// The noise, where it is known.
+    known_noise: Option<T>,
+}
+
+/// What a survey of the whole image says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Conditions<T> {
+    /// Standard deviation of the noise.
+    pub noise: T,
+    /// Share of the pixels that look like impulses at first sight.
+    pub impulses: T,
+    /// How many neighbours of an impulse may be impulses of its sign.
+    pub witnesses: usize,
+    /// The least studentised residual of an outlier, in units of the noise.
+    pub extreme: T,
+    /// Regions with a larger mean gradient are full of detail: $m + s$.
+    pub detailed: T,
+    /// Regions with a smaller mean gradient are smooth: $m - s / 10$.
+    pub smooth: T,
+}
+
+impl<T: Real> Survey<T> {
+    /// The survey of one row of regions.
+    pub(super) fn of_row(grid: &Grid, row: usize, image: &Rows<T>) -> Self {
+        let mut suspects = Histogram::new();
+        let noise = noise(grid, row, image, &mut suspects);
+        let cells = gradients(grid, row, image).into_iter().zip(noise);
+        let cells = cells.map(|(gradient, noise)| Cell { gradient, noise }).collect();
+        Self { grid: *grid, rows: row..row + 1, cells, suspects, known_noise: None }
+    }
+
+    /// The noise is known, or not.
+    pub(super) fn set_noise(&mut self, noise: Option<T>) {
+        self.known_noise = noise;
+    }
+
+    /// Puts the surveys of consecutive rows of regions together.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] without parts, [`Error::Length`] if they belong to
+    /// different images, or the next one does not begin where one ends.
+    pub fn merge(parts: impl IntoIterator<Item = Self>) -> Result<Self, Error> {
+        let mut parts = parts.into_iter();
+        let mut whole = parts.next().ok_or(Error::Empty { what: "survey" })?;
+        for part in parts {
+            if part.grid != whole.grid || part.rows.start != whole.rows.end {
+                let (expected, found) = (whole.rows.end, part.rows.start);
+                return Err(Error::Length { what: "survey's rows before", expected, found });
+            }
+            whole.rows.end = part.rows.end;
+            whole.cells.extend(part.cells);
+            whole.suspects.add(&part.suspects);
+        }
+        Ok(whole)
+    }
+
+    /// What it says, if it is complete.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if rows are missing.
+    pub fn conditions(&self) -> Result<Conditions<T>, Error> {
+        Error::check_len("survey's first row", self.rows.start, 0)?;
+        Error::check_len("survey's rows", self.rows.end, self.grid.rows())?;
+        let noise = self.known_noise.unwrap_or_else(|| self.noise());
+        let pixels = (self.grid.width() * self.grid.height()) as f64;
+        let (beyond, amplitude) = self.suspects.tail(IMPULSE * as_f64(noise));
+        let share = (beyond / pixels).min(0.5);
+        let (detailed, smooth) = self.gradient_bounds();
+        Ok(Conditions {
+            noise,
+            impulses: constant(share),
+            witnesses: witnesses(share),
+            extreme: constant(extreme(share, amplitude / as_f64(noise))),
+            detailed,
+            smooth,
+        })
+    }
+
+    /// The noise of the smoothest cores.
+    fn noise(&self) -> T {
+        let mut levels: Vec<T> = self.cells.iter().map(|cell| cell.noise).collect();
+        let smooth = (SMOOTH_SHARE * (levels.len() - 1) as f64) as usize;
+        let order = |a: &T, b: &T| a.partial_cmp(b).unwrap_or(core::cmp::Ordering::Equal);
+        *levels.select_nth_unstable_by(smooth, order).1 * constant(SMOOTH_BIAS)
+    }
+
+    /// The paper's bounds on the mean gradients, $m + s$ and $m - s / 10$.
+    fn gradient_bounds(&self) -> (T, T) {
+        let n = count::<T>(self.cells.len());
+        let mean = self.cells.iter().fold(T::zero(), |sum, c| sum + c.gradient) / n;
+        let square = |c: &Cell<T>| (c.gradient - mean) * (c.gradient - mean);
+        let deviation = (self.cells.iter().fold(T::zero(), |sum, c| sum + square(c)) / n).sqrt();
+        (mean + deviation, mean - deviation / constant(10.0))
+    }
+}
+
+/// Mean magnitude of the gradient over each region of a row, by central
+/// differences; the image goes on beyond its border as it is there.
+pub(super) fn gradients<T: Real>(grid: &Grid, row: usize, image: &Rows<T>) -> Vec<T> {
+    let (width, n, margin) = (grid.width(), grid.region(), grid.margin() as isize);
+    let mut sums = alloc::vec![T::zero(); grid.columns()];
+    let mut magnitudes = alloc::vec![T::zero(); width];
+    for i in 0..n {
+        let y = clamp((row * grid.core() + i) as isize - margin, grid.height());
+        let (above, below) = (y.saturating_sub(1), (y + 1).min(grid.height() - 1));
+        let rows = (image.pixel_row(above), image.pixel_row(y), image.pixel_row(below));
+        dispatch(Gradient { rows, out: &mut magnitudes });
+        for (column, sum) in sums.iter_mut().enumerate() {
+            let left = (column * grid.core()) as isize - margin;
+            for x in left..left + n as isize {
+                *sum = *sum + magnitudes[clamp(x, width)];
+            }
+        }
+    }
+    for sum in &mut sums {
+        *sum = *sum / count(n * n);
+    }
+    sums
+}
+
+/// $\lvert \nabla I \rvert$ along a row.
+struct Gradient<'a, T> {
+    rows: (&'a [T], &'a [T], &'a [T]),
+    out: &'a mut [T],
+}
+
+impl<T: Real> Routine for Gradient<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Self { rows: (above, here, below), out } = self;
+        let width = out.len();
+        let half = constant::<T>(0.5);
+        let magnitude = |left: usize, x: usize, right: usize| {
+            let (across, down) = (half * (here[right] - here[left]), half * (below[x] - above[x]));
+            (across * across + down * down).sqrt()
+        };
+        for (x, out) in out.iter_mut().enumerate().take(width - 1).skip(1) {
+            *out = magnitude(x - 1, x, x + 1);
+        }
+        for x in [0, width - 1] {
+            out[x] = magnitude(x.saturating_sub(1), x, (x + 1).min(width - 1));
+        }
+    }
+}
+
+/// The noise in each core of a row: the mean magnitude of what a filter leaves
+/// that takes away planes and saddles (Immerkaer 1996), on pixels that are no
+/// suspects. Counts the suspects on the way.
+fn noise<T: Real>(grid: &Grid, row: usize, image: &Rows<T>, suspects: &mut Histogram) -> Vec<T> {
+    let (width, core) = (grid.width(), grid.core());
+    let mut sums = alloc::vec![(T::zero(), 0); grid.columns()];
+    let mut bent = alloc::vec![T::zero(); width + 2];
+    let mut left = alloc::vec![T::zero(); width];
+    for y in row * core..((row + 1) * core).min(grid.height()) {
+        let (above, below) = (y.saturating_sub(1), (y + 1).min(grid.height() - 1));
+        let (pixels, calm) = (image.pixel_row(y), image.calm_row(y));
+        let rows = (image.calm_row(above), calm, image.calm_row(below));
+        dispatch(Filter { rows, bent: &mut bent, out: &mut left });
+        let lines = left.chunks(core).zip(pixels.chunks(core).zip(calm.chunks(core)));
+        for ((sum, used), (left, (pixels, calm))) in sums.iter_mut().zip(lines) {
+            for (&left, (&pixel, &calm)) in left.iter().zip(pixels.iter().zip(calm)) {
+                if pixel == calm {
+                    *sum = *sum + left;
+                    *used += 1;
+                } else {
+                    suspects.count(as_f64((pixel - calm).abs()));
+                }
+            }
+        }
+    }
+    // The filter multiplies the standard deviation of white noise by six.
+    let scale = constant::<T>(DEVIATION_PER_MEAN / 6.0);
+    sums.into_iter().map(|(sum, used)| scale * sum / count(used.max(1))).collect()
+}
+
+/// Second differences across of second differences down.
+struct Filter<'a, T> {
+    rows: (&'a [T], &'a [T], &'a [T]),
+    /// Differences down, with one more at either end.
+    bent: &'a mut [T],
+    out: &'a mut [T],
+}
+
+impl<T: Real> Routine for Filter<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Self { rows: (above, here, below), bent, out } = self;
+        let width = out.len();
+        let two = constant::<T>(2.0);
+        for (x, bent) in bent[1..=width].iter_mut().enumerate() {
+            *bent = above[x] - two * here[x] + below[x];
+        }
+        bent[0] = bent[1];
+        bent[width + 1] = bent[width];
+        for (x, out) in out.iter_mut().enumerate() {
+            *out = (bent[x] - two * bent[x + 1] + bent[x + 2]).abs();
+        }
+    }
+}
+
+/// The least number that all but a few impulses have at most of neighbours
+/// that are impulses of the same sign, if a `share` of all pixels are impulses.
+fn witnesses(share: f64) -> usize {
+    let p = share / 2.0;
+    let mut term = num_traits::Float::powi(1.0 - p, 8);
+    let mut beyond = 1.0 - term;
+    let mut allowed = 0;
+    while beyond > TOO_MANY_WITNESSES && allowed < MOST_WITNESSES {
+        allowed += 1;
+        term *= p / (1.0 - p) * (9 - allowed) as f64 / allowed as f64;
+        beyond -= term;
+    }
+    allowed.max(1)
+}
+
+/// Where, in units of the noise, impulses begin to be more likely than
+/// noise, if a `share` of all pixels are impulses of about the size
+/// `amplitude`: the likelihoods of $\\mathcal N(0, 1)$ and
+/// $\\mathcal N(\\pm a, 1)$ are equal, weighted, at
+/// $a / 2 + \\ln(2 (1 - f) / (f \\, \\text{cost})) / a$.
+fn extreme(share: f64, amplitude: f64) -> f64 {
+    let (least, most) = EXTREME;
+    if !(share > 0.0 && amplitude.is_finite()) {
+        return most;
+    }
+    let odds = 2.0 * (1.0 - share) / (share * COST_OF_MISSING);
+    (amplitude / 2.0 + ln(odds) / amplitude).clamp(least, most)
+}
+
+/// The natural logarithm, with or without std.
+fn ln(x: f64) -> f64 {
+    num_traits::Float::ln(x)
+}
+
+/// Counts of positive numbers by size, eight classes to the octave.
+#[derive(Debug, Clone, PartialEq)]
+struct Histogram {
+    counts: Vec<u64>,
+}
+
+const CLASSES_PER_OCTAVE: f64 = 8.0;
+const OCTAVES_BELOW_ONE: f64 = 40.0;
+const CLASSES: usize = 1024;
+
+impl Histogram {
+    fn new() -> Self {
+        Self { counts: alloc::vec![0; CLASSES] }
+    }
+
+    fn class(value: f64) -> usize {
+        let octaves = num_traits::Float::log2(value) + OCTAVES_BELOW_ONE;
+        ((octaves * CLASSES_PER_OCTAVE).max(0.0) as usize).min(CLASSES - 1)
+    }
+
+    fn count(&mut self, value: f64) {
+        self.counts[Self::class(value)] += 1;
+    }
+
+    fn add(&mut self, other: &Self) {
+        for (a, b) in self.counts.iter_mut().zip(&other.counts) {
+            *a += b;
+        }
+    }
+
+    /// How many values lie beyond `limit`, and the median of those.
+    fn tail(&self, limit: f64) -> (f64, f64) {
+        let first = Self::class(limit) + 1;
+        let tail = &self.counts[first.min(CLASSES)..];
+        let total: u64 = tail.iter().sum();
+        let mut below = 0;
+        let middle = tail.iter().position(|count| {
+            below += count;
+            2 * below >= total
+        });
+        let octaves = (first + middle.unwrap_or(0)) as f64 / CLASSES_PER_OCTAVE;
+        (total as f64, num_traits::Float::exp2(octaves - OCTAVES_BELOW_ONE))
+    }
+}
