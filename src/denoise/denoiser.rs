@@ -24,8 +24,10 @@ const WIDTH: f64 = 0.3;
 const LAMBDAS: [f64; 8] = [0.01, 0.0316, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6];
 /// Noise that every image has, of its range: the rounding to 256 levels.
 const ROUNDING: f64 = 0.29 / 255.0;
-/// Strips that one thread works on before their results are put together.
-const STRIPS_PER_THREAD: usize = 4;
+/// Rows of regions that are worked on as one.
+const ROWS_AT_A_TIME: usize = 4;
+/// How often a thread does so before the results are put together.
+const CHUNKS_PER_THREAD: usize = 2;
 
 /// How smooth regions become.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -271,7 +273,7 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
     pub fn pixels_for(&self, grid: &Grid, rows: Range<usize>) -> Range<usize> {
         let rows = self.contributing(grid, rows);
         let (first, last) = (grid.covered(rows.start), grid.covered(rows.end.max(1) - 1));
-        first.start.saturating_sub(2)..(last.end + 2).min(grid.height())
+        first.start.saturating_sub(3)..(last.end + 3).min(grid.height())
     }
 
     /// Takes the survey of `rows` of regions. The surveys of all rows together
@@ -282,8 +284,10 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
     /// [`Error::Index`] if the band does not fit.
     pub fn survey(&self, band: Band<'_, T>, rows: Range<usize>) -> Result<Survey<T>, Error> {
         let grid = self.check(band, &rows)?;
-        let parts = each(rows, |row| {
-            Survey::of_row(&grid, row, &self.rows(&grid, band, row, Known::Nothing))
+        let with_gradients = matches!(self.settings.smoothing, Smoothing::Paper { .. });
+        let parts = each(chunks(rows), |rows| {
+            let image = pixels(&grid, band, rows.clone(), Known::Nothing);
+            Survey::of_rows(&grid, rows, &image, with_gradients)
         });
         let mut survey = Survey::merge(parts)?;
         survey.set_noise(self.settings.noise);
@@ -315,23 +319,23 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
         let last = (rows.end * grid.core()).min(grid.height());
         let mut sheet = Sheet::new(grid.width(), first..last, self.ladder.rungs.len());
         let contributing = self.contributing(&grid, rows.clone());
-        let wave = STRIPS_PER_THREAD * threads();
-        let mut start = contributing.start;
-        while start < contributing.end {
-            let end = (start + wave).min(contributing.end);
-            let strips = each(start..end, |row| {
-                let known = Known::Conditions {
-                    witnesses: conditions.witnesses,
-                    noise: conditions.noise.max(self.settings.least_noise()),
-                    impulses: conditions.impulses,
-                };
-                let image = self.rows(&grid, band, row, known);
-                job.run(row, &image, band.masks, band.top)
+        let known = Known::Conditions {
+            witnesses: conditions.witnesses,
+            noise: conditions.noise.max(self.settings.least_noise()),
+            impulses: conditions.impulses,
+        };
+        // As many at a time as keep all threads busy, and no more, so that their
+        // memory does not grow with the image.
+        for wave in chunks(contributing).collect::<Vec<_>>().chunks(CHUNKS_PER_THREAD * threads()) {
+            let strips = each(wave.iter().cloned(), |rows| {
+                let image = pixels(&grid, band, rows.clone(), known);
+                job.run(rows, &image, band.masks, band.top)
             });
-            for (row, strip) in (start..end).zip(strips) {
-                sheet.add(&grid, row, &strip?, rows.contains(&row));
+            for strips in strips {
+                for strip in strips? {
+                    sheet.add(&grid, &strip, rows.contains(&strip.row));
+                }
             }
-            start = end;
         }
         if let Some(keep) = band.masks.keep {
             sheet.restore(band.rows, keep, band.top);
@@ -349,13 +353,6 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
     fn contributing(&self, grid: &Grid, rows: Range<usize>) -> Range<usize> {
         let more = if self.settings.blended { grid.margin().div_ceil(grid.core()) } else { 0 };
         rows.start.saturating_sub(more)..(rows.end + more).min(grid.rows())
-    }
-
-    /// The pixels that a row of regions reads.
-    fn rows(&self, grid: &Grid, band: Band<'_, T>, row: usize, known: Known<T>) -> Rows<T> {
-        let covered = grid.covered(row);
-        let range = covered.start.saturating_sub(1)..(covered.end + 1).min(grid.height());
-        Rows::new(grid, band.rows, band.masks, band.top, range, known)
     }
 
     /// Whether the band has what `rows` of regions need.
@@ -390,6 +387,13 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
     }
 }
 
+/// The pixels that rows of regions read.
+fn pixels<T: Real>(grid: &Grid, band: Band<'_, T>, rows: Range<usize>, known: Known<T>) -> Rows<T> {
+    let (first, last) = (grid.covered(rows.start), grid.covered(rows.end - 1));
+    let range = first.start.saturating_sub(1)..(last.end + 1).min(grid.height());
+    Rows::new(grid, band.rows, band.masks, band.top, range, known)
+}
+
 /// The result, as it is put together.
 struct Sheet<T> {
     width: usize,
@@ -407,7 +411,8 @@ impl<T: Real> Sheet<T> {
 
     /// Adds what a strip has a share in; its outliers, too, if it is one of
     /// `ours`.
-    fn add(&mut self, grid: &Grid, row: usize, strip: &Strip<T>, ours: bool) {
+    fn add(&mut self, grid: &Grid, strip: &Strip<T>, ours: bool) {
+        let row = strip.row;
         for (y, line) in grid.covered(row).zip(strip.fitted.chunks_exact(self.width)) {
             if self.rows.contains(&y) {
                 let sums = &mut self.pixels[(y - self.rows.start) * self.width..][..self.width];
@@ -449,15 +454,24 @@ impl<T: Real> Sheet<T> {
     }
 }
 
-/// What `f` makes of each row, in order; on all cores where there are any.
-fn each<R: Send>(rows: Range<usize>, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
+/// Rows of regions, a few at a time.
+fn chunks(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let end = rows.end;
+    rows.step_by(ROWS_AT_A_TIME).map(move |row| row..(row + ROWS_AT_A_TIME).min(end))
+}
+
+/// What `f` makes of each item, in order; on all cores where there are any.
+fn each<I: Send, R: Send>(
+    items: impl Iterator<Item = I>,
+    f: impl Fn(I) -> R + Send + Sync,
+) -> Vec<R> {
     #[cfg(feature = "rayon")]
     {
         use rayon::iter::{IntoParallelIterator, ParallelIterator};
-        rows.into_par_iter().map(f).collect()
+        items.collect::<Vec<_>>().into_par_iter().map(f).collect()
     }
     #[cfg(not(feature = "rayon"))]
-    rows.map(f).collect()
+    items.map(f).collect()
 }
 
 /// Threads that [`each`] works on.

@@ -97,19 +97,27 @@ impl Grid {
         out: &mut [T],
     ) {
         let n = self.region;
+        let margin = self.margin();
         for (column, region) in out.chunks_exact_mut(n * n).enumerate() {
-            let left = (column * self.core) as isize - self.margin() as isize;
+            let left = column * self.core;
+            let inside = left >= margin && left - margin + n <= self.width;
             for (i, line) in region.chunks_exact_mut(n).enumerate() {
-                let y = clamp((row * self.core + i) as isize - self.margin() as isize, self.height);
-                if left >= 0 && left as usize + n <= self.width {
-                    image.copy_row(left as usize, y - top, line);
+                let y = self.pixel(row, i, self.height) - top;
+                if inside {
+                    image.copy_row(left - margin, y, line);
                 } else {
                     for (j, pixel) in line.iter_mut().enumerate() {
-                        *pixel = image.get(clamp(left + j as isize, self.width), y - top);
+                        *pixel = image.get(self.pixel(column, j, self.width), y);
                     }
                 }
             }
         }
+    }
+
+    /// Where pixel `i` of region number `r` is, along an axis of `length`
+    /// pixels; outside of the image the pixel at its border stands for it.
+    pub(crate) fn pixel(&self, r: usize, i: usize, length: usize) -> usize {
+        (r * self.core + i).saturating_sub(self.margin()).min(length - 1)
     }
 
     /// For each column (or row) of regions and each of its `N` pixels, the
@@ -146,8 +154,3 @@ impl Grid {
 
 /// The largest region: 64 x 64 pixels already make a plan of 128 MB.
 const MAX_REGION: usize = 64;
-
-/// The pixel that stands for `at`, which may be outside of the image.
-pub(crate) fn clamp(at: isize, length: usize) -> usize {
-    at.clamp(0, length as isize - 1).unsigned_abs()
-}

@@ -14,7 +14,6 @@
 
 use crate::Real;
 use crate::linalg::simd::{Routine, dispatch};
-use crate::linalg::tile::with_lanes;
 use crate::real::{constant, count};
 
 /// How many times the spread around it makes a pixel suspect. The spread is the
@@ -28,8 +27,17 @@ const SUSPECT: f64 = 1.5;
 const WIDENING: f64 = 2.0;
 /// Pixels of a row over which the spread is averaged.
 const BLOCK: usize = 16;
+/// Pixels whose neighbours are sorted at a time: eight of each have to stay in
+/// registers.
+const LANES: usize = 8;
 
-/// Three rows of an image, each with one more pixel at either end.
+/// Length of the rows that are looked at, for a width of the image: one more
+/// pixel at either end, and up to a whole number of blocks.
+pub(super) const fn padded(width: usize) -> usize {
+    width.next_multiple_of(BLOCK) + 2
+}
+
+/// Three rows of an image, each [`padded`].
 #[derive(Clone, Copy)]
 pub(super) struct Window<'a, T> {
     pub(super) above: &'a [T],
@@ -78,27 +86,21 @@ impl<T: Real> Routine for LookAt<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        with_lanes!(T, look_lanes::<FUSED>(self.window, self.known, self.out));
+        look_at(self.window, self.known, self.out);
     }
 }
 
 #[inline(always)]
-fn look_lanes<T: Real, const LANES: usize, const FUSED: bool>(
-    window: Window<'_, T>,
-    known: Known<T>,
-    out: Look<'_, T>,
-) {
+fn look_at<T: Real>(window: Window<'_, T>, known: Known<T>, out: Look<'_, T>) {
+    let Look { calm, alone } = out;
     let Window { above, here, below } = window;
     let half = constant::<T>(0.5);
     let c = if let Known::Conditions { witnesses, .. } = known { witnesses.min(7) } else { 3 };
-    // Columns beyond the end repeat the last one; their results are dropped.
-    let load = |row: &[T], from: usize| -> [T; LANES] {
-        match row.get(from..).and_then(<[T]>::first_chunk) {
-            Some(lanes) => *lanes,
-            None => core::array::from_fn(|l| row[(from + l).min(row.len() - 1)]),
-        }
+    let load = |row: &[T], x: usize| -> [T; LANES] {
+        let lanes = &row[x..][..LANES];
+        core::array::from_fn(|l| lanes[l])
     };
-    let blocks = out.calm.chunks_mut(BLOCK).zip(out.alone.chunks_mut(BLOCK));
+    let blocks = calm.chunks_mut(BLOCK).zip(alone.chunks_mut(BLOCK));
     for (b, (calm, alone)) in blocks.enumerate() {
         let zeros = [T::zero(); BLOCK];
         let (mut spread, mut middle, mut by) = (zeros, zeros, zeros);
@@ -144,35 +146,25 @@ fn look_lanes<T: Real, const LANES: usize, const FUSED: bool>(
 
 /// Batcher's odd-even merge sort of eight values, lane by lane.
 #[inline(always)]
-fn sort<T: Real, const LANES: usize>(v: &mut [[T; LANES]; 8]) {
-    const STEPS: [(usize, usize); 19] = [
-        (0, 1),
-        (2, 3),
-        (4, 5),
-        (6, 7),
-        (0, 2),
-        (1, 3),
-        (4, 6),
-        (5, 7),
-        (1, 2),
-        (5, 6),
-        (0, 4),
-        (3, 7),
-        (1, 5),
-        (2, 6),
-        (1, 4),
-        (3, 6),
-        (2, 4),
-        (3, 5),
-        (3, 4),
-    ];
-    for (low, high) in STEPS {
-        for l in 0..LANES {
-            let (a, b) = (v[low][l], v[high][l]);
-            v[low][l] = if b < a { b } else { a };
-            v[high][l] = if b < a { a } else { b };
-        }
+fn sort<T: Real>(v: &mut [[T; LANES]; 8]) {
+    // Written out, so that the places are constants and the values stay in
+    // registers.
+    macro_rules! exchange {
+        ($(($low:literal, $high:literal)),*) => {$(
+            for l in 0..LANES {
+                let (a, b) = (v[$low][l], v[$high][l]);
+                v[$low][l] = if b < a { b } else { a };
+                v[$high][l] = if b < a { a } else { b };
+            }
+        )*};
     }
+    exchange!((0, 1), (2, 3), (4, 5), (6, 7));
+    exchange!((0, 2), (1, 3), (4, 6), (5, 7));
+    exchange!((1, 2), (5, 6), (0, 4), (3, 7));
+    exchange!((1, 5), (2, 6));
+    exchange!((1, 4), (3, 6));
+    exchange!((2, 4), (3, 5));
+    exchange!((3, 4));
 }
 
 #[inline(always)]

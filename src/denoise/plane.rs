@@ -96,6 +96,7 @@ impl<'a, T: Copy> Plane<'a, T> {
     }
 
     /// The samples of row `y`, from the left.
+    #[must_use]
     #[inline]
     pub fn row(&self, y: usize) -> impl ExactSizeIterator<Item = T> + Clone + use<'a, T> {
         let length = (self.width - 1) * self.step + 1;

@@ -1,10 +1,10 @@
 //! A band of image rows in memory of its own, ready to be looked at.
 
 use super::grid::Grid;
-use super::impulses::{Known, Look, Window, look};
+use super::impulses::{Known, Look, Window, look, padded};
 use super::{Masks, Plane};
 use crate::Real;
-use crate::real::{constant, count};
+use crate::real::count;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -20,7 +20,7 @@ pub(super) struct Rows<T> {
 
 impl<T: Real> Rows<T> {
     /// Reads the rows `range` of `band`, which begins with row `top` of the
-    /// image and reaches a row further than `range` where the image does.
+    /// image and reaches two rows further than `range` where the image does.
     pub(super) fn new(
         grid: &Grid,
         band: Plane<'_, T>,
@@ -30,14 +30,15 @@ impl<T: Real> Rows<T> {
         known: Known<T>,
     ) -> Self {
         let (width, height) = (grid.width(), grid.height());
-        let padded = width + 2;
-        let read = range.start.saturating_sub(1)..(range.end + 1).min(height);
+        let padded = padded(width);
+        // A row more for the neighbours, and one for what replaces bad ones among them.
+        let read = range.start.saturating_sub(2)..(range.end + 2).min(height);
         let mut source = alloc::vec![T::zero(); read.len() * padded];
         for (line, y) in source.chunks_exact_mut(padded).zip(read.clone()) {
             band.copy_row(0, y - top, &mut line[1..=width]);
         }
         if let Some(bad) = masks.bad {
-            replace_bad(&mut source, padded, |x, line| bad.get(x, line + read.start - top));
+            replace_bad(&mut source, width, |x, line| bad.get(x, line + read.start - top));
         }
         for line in source.chunks_exact_mut(padded) {
             // Reflected, so that no pixel is its own neighbour.
@@ -97,8 +98,9 @@ impl<T: Real> Rows<T> {
 
 /// Replaces pixels known to be bad, whatever they hold, by the mean of the good
 /// ones around them; where there are none, by what lies to their left.
-fn replace_bad<T: Real>(source: &mut [T], padded: usize, is_bad: impl Fn(usize, usize) -> bool) {
-    let (width, lines) = (padded - 2, source.len() / padded);
+fn replace_bad<T: Real>(source: &mut [T], width: usize, is_bad: impl Fn(usize, usize) -> bool) {
+    let padded = padded(width);
+    let lines = source.len() / padded;
     for y in 0..lines {
         for x in (0..width).filter(|&x| is_bad(x, y)) {
             let (mut sum, mut good) = (T::zero(), 0);
@@ -110,7 +112,7 @@ fn replace_bad<T: Real>(source: &mut [T], padded: usize, is_bad: impl Fn(usize, 
                     }
                 }
             }
-            let left = if x > 0 { source[y * padded + x] } else { constant(0.0) };
+            let left = if x > 0 { source[y * padded + x] } else { T::zero() };
             source[y * padded + x + 1] = if good > 0 { sum / count(good) } else { left };
         }
     }

@@ -1,15 +1,16 @@
 //! One row of regions: everything that happens to them.
 
+use super::Detection;
 use super::denoiser::{Masks, Settings, Smoothing};
 use super::grid::Grid;
 use super::ladder::Ladder;
 use super::region::{Region, Searcher};
 use super::rows::Rows;
 use super::survey::{self, Conditions};
-use super::{Detection, Plane};
 use crate::real::constant;
 use crate::{Error, Real};
 use alloc::vec::Vec;
+use core::ops::Range;
 
 /// The multiples of $\lambda_0$ for regions full of detail, ordinary ones and
 /// smooth ones (section "Automatic selection of the regularization parameter").
@@ -17,6 +18,8 @@ pub(super) const MULTIPLES: [f64; 3] = [1.0, 5.0, 15.0];
 
 /// What one row of regions has to say about the rows of pixels it covers.
 pub(super) struct Strip<T> {
+    /// Which row of regions it is.
+    pub(super) row: usize,
     /// Its share of the denoised pixels, rows [`Grid::covered`].
     pub(super) fitted: Vec<T>,
     /// The outliers in its cores.
@@ -36,69 +39,102 @@ pub(super) struct Job<'a, T> {
     pub(super) down: &'a [T],
 }
 
+/// Memory for one row of regions after another.
+struct Buffers<T> {
+    pixels: Vec<T>,
+    /// The pixels without suspects, then how alone they are.
+    looks: Vec<T>,
+    coefficients: Vec<T>,
+    filtered: Vec<T>,
+    residuals: Vec<T>,
+    bad: Vec<bool>,
+    keep: Vec<bool>,
+    eligible: Vec<bool>,
+    known: Vec<usize>,
+    searcher: Searcher<T>,
+}
+
 impl<T: Real> Job<'_, T> {
-    /// Solves the regions of `row`. `masks` begin with row `top` of the image.
+    /// Solves the regions of `rows`. `masks` begin with row `top` of the image.
     pub(super) fn run(
+        &self,
+        rows: Range<usize>,
+        image: &Rows<T>,
+        masks: Masks<'_>,
+        top: usize,
+    ) -> Result<Vec<Strip<T>>, Error> {
+        let n = self.grid.region() * self.grid.region();
+        let area = self.grid.columns() * n;
+        let zeros = || alloc::vec![T::zero(); area];
+        let mask = |mask: Option<_>| alloc::vec![false; if mask.is_some() { area } else { 0 }];
+        let mut buffers = Buffers {
+            pixels: zeros(),
+            looks: zeros(),
+            coefficients: zeros(),
+            filtered: zeros(),
+            residuals: zeros(),
+            bad: mask(masks.bad),
+            keep: mask(masks.keep),
+            eligible: alloc::vec![true; n],
+            known: Vec::with_capacity(n),
+            searcher: Searcher::new(n),
+        };
+        rows.map(|row| self.strip(row, image, masks, top, &mut buffers)).collect()
+    }
+
+    fn strip(
         &self,
         row: usize,
         image: &Rows<T>,
         masks: Masks<'_>,
         top: usize,
+        buffers: &mut Buffers<T>,
     ) -> Result<Strip<T>, Error> {
         let Self { grid, ladder, .. } = self;
         let n = grid.region() * grid.region();
-        let area = grid.columns() * n;
-        let zeros = || alloc::vec![T::zero(); area];
-        let gather = |plane: Plane<'_, T>| {
-            let mut regions = zeros();
-            grid.gather(plane, image.range.start, row, &mut regions);
-            regions
-        };
-        let gather_mask = |mask: Option<Plane<'_, bool>>| {
-            mask.map(|mask| {
-                let mut regions = alloc::vec![false; area];
-                grid.gather(mask, top, row, &mut regions);
-                regions
-            })
-        };
-        let (mut pixels, alone) = (gather(image.pixels()), gather(image.alone()));
-        let (bad, keep) = (gather_mask(masks.bad), gather_mask(masks.keep));
+        let Buffers { pixels, looks, coefficients, filtered, residuals, .. } = buffers;
+        let Buffers { bad, keep, eligible, known, searcher, .. } = buffers;
+        let first = image.range.start;
+        grid.gather(image.pixels(), first, row, pixels);
+        for (mask, regions) in [(masks.bad, &mut *bad), (masks.keep, &mut *keep)] {
+            if let Some(mask) = mask {
+                grid.gather(mask, top, row, regions);
+            }
+        }
 
         // The first residuals of all regions, from one product there and back.
-        let (mut coefficients, mut filtered, mut residuals) = (zeros(), zeros(), zeros());
-        let choices = self.choose(row, image, &pixels, &mut coefficients);
-        filtered.copy_from_slice(&coefficients);
+        let choices = self.choose(row, image, pixels, looks, coefficients);
+        filtered.copy_from_slice(coefficients);
         for (coefficients, &(rung, _)) in filtered.chunks_exact_mut(n).zip(&choices) {
             ladder.residual(rung, coefficients);
         }
-        ladder.synthesise(&filtered, &mut residuals);
+        ladder.synthesise(filtered, residuals);
 
         // The outliers, region by region.
-        let mut searcher = Searcher::new(n);
+        grid.gather(image.alone(), first, row, looks);
         let mut outliers = alloc::vec![T::zero(); grid.core() * grid.width()];
-        let (mut eligible, mut known) = (alloc::vec![true; n], Vec::with_capacity(n));
         let alone_enough = self.alone_enough();
         for (column, &(rung, misfit)) in choices.iter().enumerate() {
             let part = column * n..(column + 1) * n;
-            for (eligible, &alone) in eligible.iter_mut().zip(&alone[part.clone()]) {
+            for (eligible, &alone) in eligible.iter_mut().zip(&looks[part.clone()]) {
                 *eligible = alone > alone_enough;
             }
-            if let Some(keep) = &keep {
-                for (eligible, &keep) in eligible.iter_mut().zip(&keep[part.clone()]) {
+            if let Some(keep) = keep.get(part.clone()) {
+                for (eligible, &keep) in eligible.iter_mut().zip(keep) {
                     *eligible = *eligible && !keep;
                 }
             }
             known.clear();
-            if let Some(bad) = &bad {
-                known.extend((0..n).filter(|&j| bad[part.clone()][j]).take(n - grid.region()));
+            if let Some(bad) = bad.get(part.clone()) {
+                known.extend((0..n).filter(|&j| bad[j]).take(n - grid.region()));
             }
             let limit = self.conditions.extreme * self.floor().max(misfit);
             let region = Region {
                 maker: &ladder.rungs[rung].maker,
                 pixels: &pixels[part.clone()],
                 residual: &residuals[part.clone()],
-                eligible: &eligible,
-                known: &known,
+                eligible,
+                known,
             };
             let found = searcher.search(region, self.settings.detection, limit)?;
             residuals[part.clone()].copy_from_slice(found.residual);
@@ -127,15 +163,15 @@ impl<T: Real> Job<'_, T> {
         }
         if let Smoothing::Automatic = self.settings.smoothing {
             if self.conditions.noise > T::zero() {
-                ladder.synthesise(&coefficients, &mut residuals);
+                ladder.synthesise(coefficients, residuals);
             } else {
                 residuals.fill(T::zero());
             }
         }
-        for (pixel, &r) in pixels.iter_mut().zip(&residuals) {
+        for (pixel, &r) in pixels.iter_mut().zip(&*residuals) {
             *pixel = *pixel - r;
         }
-        Ok(Strip { fitted: self.assemble(row, &pixels), outliers, rungs })
+        Ok(Strip { row, fitted: self.assemble(row, pixels), outliers, rungs })
     }
 
     /// The noise that outliers are measured by.
@@ -159,15 +195,15 @@ impl<T: Real> Job<'_, T> {
         row: usize,
         image: &Rows<T>,
         pixels: &[T],
+        calm: &mut [T],
         coefficients: &mut [T],
     ) -> Vec<(usize, T)> {
         let Self { grid, ladder, conditions, .. } = self;
         let n = grid.region() * grid.region();
         match self.settings.smoothing {
             Smoothing::Automatic => {
-                let mut calm = alloc::vec![T::zero(); pixels.len()];
-                grid.gather(image.calm(), image.range.start, row, &mut calm);
-                ladder.analyse(&calm, coefficients);
+                grid.gather(image.calm(), image.range.start, row, calm);
+                ladder.analyse(calm, coefficients);
                 let mut squares = alloc::vec![T::zero(); n];
                 let regions = coefficients.chunks_exact_mut(n);
                 let regions = regions.zip(pixels.chunks_exact(n).zip(calm.chunks_exact(n)));

@@ -4,7 +4,7 @@
 //! survey can be taken in parts, on several machines if need be, and put
 //! together exactly.
 
-use super::grid::{Grid, clamp};
+use super::grid::Grid;
 use super::rows::Rows;
 use crate::error::as_f64;
 use crate::linalg::simd::{Routine, dispatch};
@@ -12,11 +12,12 @@ use crate::real::{constant, count};
 use crate::{Error, Real};
 use alloc::vec::Vec;
 use core::ops::Range;
+use num_traits::ToPrimitive;
 
 /// The standard deviation of a Gaussian, by the mean of its absolute value.
 const DEVIATION_PER_MEAN: f64 = 1.253_314_137_315_500_3;
-/// The share of the cores that are assumed to be free of texture.
-const SMOOTH_SHARE: f64 = 0.2;
+/// One in so many cores is assumed to be free of texture.
+const SMOOTH_SHARE: usize = 5;
 /// What the noise of all cores is, by that of the smoothest share of them: the
 /// estimates of an even field of noise scatter.
 const SMOOTH_BIAS: f64 = 1.28;
@@ -73,13 +74,25 @@ pub struct Conditions<T> {
 }
 
 impl<T: Real> Survey<T> {
-    /// The survey of one row of regions.
-    pub(super) fn of_row(grid: &Grid, row: usize, image: &Rows<T>) -> Self {
+    /// The survey of some rows of regions; gradients cost time, and only the
+    /// paper's rule needs them.
+    pub(super) fn of_rows(
+        grid: &Grid,
+        rows: Range<usize>,
+        image: &Rows<T>,
+        with_gradients: bool,
+    ) -> Self {
         let mut suspects = Histogram::new();
-        let noise = noise(grid, row, image, &mut suspects);
-        let cells = gradients(grid, row, image).into_iter().zip(noise);
-        let cells = cells.map(|(gradient, noise)| Cell { gradient, noise }).collect();
-        Self { grid: *grid, rows: row..row + 1, cells, suspects, known_noise: None }
+        let mut cells = Vec::with_capacity(rows.len() * grid.columns());
+        for row in rows.clone() {
+            let noise = noise(grid, row, image, &mut suspects);
+            let mut gradient =
+                if with_gradients { gradients(grid, row, image) } else { Vec::new() };
+            gradient.resize(noise.len(), T::zero());
+            let row = gradient.into_iter().zip(noise);
+            cells.extend(row.map(|(gradient, noise)| Cell { gradient, noise }));
+        }
+        Self { grid: *grid, rows, cells, suspects, known_noise: None }
     }
 
     /// The noise is known, or not.
@@ -132,7 +145,7 @@ impl<T: Real> Survey<T> {
     /// The noise of the smoothest cores.
     fn noise(&self) -> T {
         let mut levels: Vec<T> = self.cells.iter().map(|cell| cell.noise).collect();
-        let smooth = (SMOOTH_SHARE * (levels.len() - 1) as f64) as usize;
+        let smooth = (levels.len() - 1) / SMOOTH_SHARE;
         let order = |a: &T, b: &T| a.partial_cmp(b).unwrap_or(core::cmp::Ordering::Equal);
         *levels.select_nth_unstable_by(smooth, order).1 * constant(SMOOTH_BIAS)
     }
@@ -150,18 +163,17 @@ impl<T: Real> Survey<T> {
 /// Mean magnitude of the gradient over each region of a row, by central
 /// differences; the image goes on beyond its border as it is there.
 pub(super) fn gradients<T: Real>(grid: &Grid, row: usize, image: &Rows<T>) -> Vec<T> {
-    let (width, n, margin) = (grid.width(), grid.region(), grid.margin() as isize);
+    let (width, n) = (grid.width(), grid.region());
     let mut sums = alloc::vec![T::zero(); grid.columns()];
     let mut magnitudes = alloc::vec![T::zero(); width];
     for i in 0..n {
-        let y = clamp((row * grid.core() + i) as isize - margin, grid.height());
+        let y = grid.pixel(row, i, grid.height());
         let (above, below) = (y.saturating_sub(1), (y + 1).min(grid.height() - 1));
         let rows = (image.pixel_row(above), image.pixel_row(y), image.pixel_row(below));
         dispatch(Gradient { rows, out: &mut magnitudes });
         for (column, sum) in sums.iter_mut().enumerate() {
-            let left = (column * grid.core()) as isize - margin;
-            for x in left..left + n as isize {
-                *sum = *sum + magnitudes[clamp(x, width)];
+            for j in 0..n {
+                *sum = *sum + magnitudes[grid.pixel(column, j, width)];
             }
         }
     }
@@ -304,7 +316,8 @@ impl Histogram {
 
     fn class(value: f64) -> usize {
         let octaves = num_traits::Float::log2(value) + OCTAVES_BELOW_ONE;
-        ((octaves * CLASSES_PER_OCTAVE).max(0.0) as usize).min(CLASSES - 1)
+        let class = (octaves * CLASSES_PER_OCTAVE).to_usize();
+        if octaves > 0.0 { class.map_or(CLASSES - 1, |class| class.min(CLASSES - 1)) } else { 0 }
     }
 
     fn count(&mut self, value: f64) {

@@ -154,6 +154,12 @@ pub(crate) fn max_magnitude<T: Real>(x: &[T]) -> T {
     dispatch(MaxMagnitude(x))
 }
 
+/// Where the largest absolute value is, the first of equals, and what it is;
+/// nowhere if all are zero.
+pub(crate) fn largest<T: Real>(x: &[T]) -> (Option<usize>, T) {
+    dispatch(Largest(x))
+}
+
 struct MaxMagnitude<'a, T>(&'a [T]);
 
 impl<T: Real> Routine for MaxMagnitude<'_, T> {
@@ -161,6 +167,16 @@ impl<T: Real> Routine for MaxMagnitude<'_, T> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) -> T {
         with_lanes!(T, max_lanes::<FUSED>(self.0))
+    }
+}
+
+struct Largest<'a, T>(&'a [T]);
+
+impl<T: Real> Routine for Largest<'_, T> {
+    type Output = (Option<usize>, T);
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) -> Self::Output {
+        with_lanes!(T, largest_lanes::<FUSED>(self.0))
     }
 }
 
@@ -177,4 +193,18 @@ fn max_lanes<T: Real, const LANES: usize, const FUSED: bool>(x: &[T]) -> T {
     }
     let rest = rest.iter().fold(T::zero(), |max, x| larger(max, x.abs()));
     max.into_iter().fold(rest, larger)
+}
+
+#[inline(always)]
+fn largest_lanes<T: Real, const LANES: usize, const FUSED: bool>(x: &[T]) -> (Option<usize>, T) {
+    let max = max_lanes::<T, LANES, FUSED>(x);
+    if !(max > T::zero()) {
+        return (None, max);
+    }
+    // First the block, all lanes at once, then the place in it.
+    let has = |block: &[T; LANES]| block.iter().fold(false, |any, x| any | (x.abs() == max));
+    let (blocks, _) = x.as_chunks::<LANES>();
+    let start = LANES * blocks.iter().position(has).unwrap_or(blocks.len());
+    let at = x[start..].iter().position(|x| x.abs() == max).map(|at| start + at);
+    (at, max)
 }

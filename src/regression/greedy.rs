@@ -15,7 +15,7 @@ use super::stop::{Progress, StopReason, StopRule};
 use super::workspace::{Parts, Storage};
 use crate::linalg::cholesky::Extending;
 use crate::linalg::simd::{Routine, dispatch, multiply_add};
-use crate::linalg::vector::{max_magnitude, subtract_combination};
+use crate::linalg::vector::{largest, subtract_combination};
 use crate::{Error, Real};
 
 /// The symmetric positive semi-definite matrix $H$ that makes residuals,
@@ -160,13 +160,6 @@ fn start<T: Real>(
     }
 }
 
-/// $\arg\max |r_j|$, the first of equals, and its value; none if all are zero.
-fn largest<T: Real>(residual: &[T]) -> (Option<usize>, T) {
-    let max = max_magnitude(residual);
-    let at = if max > T::zero() { residual.iter().position(|r| r.abs() == max) } else { None };
-    (at, max)
-}
-
 /// $\arg\max |r_j| / \sqrt{H_{jj}}$ and its value: the residual that is the
 /// most extreme for what it could be. None if all are zero.
 fn most_extreme<T: Real>(residual: &[T], variances: &[T], scratch: &mut [T]) -> (Option<usize>, T) {
@@ -208,7 +201,8 @@ fn take_out<T: Real>(
     let mut factor = Extending::resume(factor, k);
     let b = factor.push_solved(found.chunks_exact(n).map(|w| w[j]), w[j])?;
     let length = residual[j] / b;
-    dispatch(Step { residual, found, d: factor.last_row(), b, length, w });
+    let variances = if with_variances { variances } else { &mut [] };
+    dispatch(Step { residual, variances, found, d: factor.last_row(), b, length, w });
 
     // Exactly: what is taken out has no residual, now and later.
     for &s in &indices[..k] {
@@ -218,21 +212,17 @@ fn take_out<T: Real>(
     for &s in &indices[..k] {
         residual[s] = T::zero();
     }
-    if with_variances {
-        // The residual maker without the outliers is H - W W^T.
-        let least = T::epsilon();
-        for (v, &w) in variances.iter_mut().zip(&*w) {
-            *v = (*v - w * w).max(least * *v);
-        }
-    }
     values[k] = length;
     indices[k] = j;
     Ok(())
 }
 
-/// $w = (H e_j - W d) / b$ and $r \leftarrow r - w \\, (r_j / b)$.
+/// $w = (H e_j - W d) / b$ and $r \leftarrow r - w \\, (r_j / b)$. The residual
+/// maker without the outliers is $H - W W^T$, so that the variances, where they
+/// are kept, lose $w^2$.
 struct Step<'a, T> {
     residual: &'a mut [T],
+    variances: &'a mut [T],
     found: &'a [T],
     d: &'a [T],
     b: T,
@@ -245,12 +235,17 @@ impl<T: Real> Routine for Step<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let Self { residual, found, d, b, length, w } = self;
+        let Self { residual, variances, found, d, b, length, w } = self;
         subtract_combination::<T, FUSED>(w, d, found);
         let scale = b.recip();
         for (w, r) in w.iter_mut().zip(residual) {
             *w = *w * scale;
             *r = multiply_add::<T, FUSED>(-length, *w, *r);
+        }
+        let least = T::epsilon();
+        for (v, &w) in variances.iter_mut().zip(&*w) {
+            let (rest, floor) = (*v - w * w, least * *v);
+            *v = if rest > floor { rest } else { floor };
         }
     }
 }
