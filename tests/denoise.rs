@@ -1,0 +1,352 @@
+//! Whole images, held to the algorithm written down literally.
+#![allow(missing_docs, clippy::pedantic)]
+#![cfg(feature = "std")]
+
+mod common;
+#[path = "denoise/literal.rs"]
+mod literal;
+
+use common::problem::Random;
+use kgard::denoise::{
+    Band, Conditions, DenoisePlan, Denoised, Denoiser, Detection, Masks, Penalty, Plane, PlaneBuf,
+    Smoothing, Survey,
+};
+use kgard::{Error, Gaussian};
+
+/// A picture with slopes, an edge, a line and some texture.
+fn picture(width: usize, height: usize) -> Vec<f64> {
+    let pixel = |x: f64, y: f64| {
+        let edge = if x + 0.3 * y > 0.6 * width as f64 { 60.0 } else { 0.0 };
+        let line = if (y - 0.5 * x).abs() < 0.8 { -40.0 } else { 0.0 };
+        90.0 + 30.0 * (x / 9.0).sin() + 25.0 * (y / 7.0).cos() + edge + line + 4.0 * (1.9 * x).sin()
+    };
+    (0..width * height).map(|i| pixel((i % width) as f64, (i / width) as f64)).collect()
+}
+
+/// The same with noise, and impulses of either sign; which pixels they are.
+fn noisy(
+    width: usize,
+    height: usize,
+    noise: f64,
+    impulses: f64,
+    seed: u64,
+) -> (Vec<f64>, Vec<bool>) {
+    let mut random = Random(seed);
+    let mut hit = vec![false; width * height];
+    let mut pixels = picture(width, height);
+    for (pixel, hit) in pixels.iter_mut().zip(&mut hit) {
+        *pixel += noise * random.normal();
+        if random.uniform() < impulses {
+            *hit = true;
+            *pixel += if random.uniform() < 0.5 { 100.0 } else { -100.0 };
+        }
+    }
+    (pixels, hit)
+}
+
+fn plane<T: Copy>(samples: &[T], width: usize) -> Plane<'_, T> {
+    Plane::new(samples, width, samples.len() / width).unwrap()
+}
+
+fn close(a: &[f64], b: &[f64], tolerance: f64, what: &str) {
+    let worst = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(a.len() == b.len() && worst < tolerance, "{what}: {worst:e}");
+}
+
+fn support(outliers: &PlaneBuf<impl kgard::Real>) -> Vec<usize> {
+    let zero = num_traits::Zero::is_zero;
+    outliers.samples().iter().enumerate().filter(|(_, u)| !zero(*u)).map(|(i, _)| i).collect()
+}
+
+#[test]
+fn the_papers_algorithm_literally() {
+    // Not a multiple of the core in either direction.
+    let (width, height) = (21, 18);
+    let (pixels, _) = noisy(width, height, 4.0, 0.05, 1);
+    for (penalty, lambda) in [(Penalty::Rkhs, 0.2), (Penalty::L2, 0.5)] {
+        for (region, core, epsilon) in [(6, 4, 30.0), (8, 4, 25.0), (7, 5, 40.0)] {
+            let (fitted, outliers) =
+                literal::paper(&pixels, width, region, core, 0.3, penalty, lambda, epsilon);
+            let denoised = Denoiser::new(255.0)
+                .kernel(Gaussian::new(0.3))
+                .regions(region, core)
+                .penalty(penalty)
+                .smoothing(Smoothing::Paper { lambda })
+                .detection(Detection::MaxResidual(epsilon))
+                .blended(false)
+                .denoise(plane(&pixels, width))
+                .unwrap();
+            let what = format!("{penalty:?} {region} {core}");
+            assert!(denoised.report.outliers > 5, "{what}");
+            close(denoised.outliers.samples(), &outliers, 1e-7, &what);
+            close(denoised.image.samples(), &fitted, 1e-7, &what);
+        }
+    }
+}
+
+#[test]
+fn the_automatic_algorithm_literally() {
+    for (width, height, noise, impulses, seed) in [
+        (41, 30, 6.0, 0.08, 1),
+        (24, 24, 12.0, 0.15, 2),
+        (37, 9, 2.0, 0.02, 3),
+        (16, 50, 0.5, 0.0, 4),
+    ] {
+        let (pixels, _) = noisy(width, height, noise, impulses, seed);
+        let expected = literal::automatic(&pixels, width, 12, 8, 255.0);
+        let denoised = Denoiser::new(255.0).denoise(plane(&pixels, width)).unwrap();
+        let conditions = denoised.report.conditions;
+        let what = format!("{width} x {height}");
+        close(&[conditions.noise], &[expected.noise], 1e-9, &what);
+        close(&[conditions.extreme], &[expected.extreme], 1e-9, &what);
+        assert_eq!(conditions.witnesses, expected.witnesses, "{what}");
+        close(denoised.outliers.samples(), &expected.outliers, 1e-6, &what);
+        close(denoised.image.samples(), &expected.image, 1e-6, &what);
+
+        // Single precision finds the same outliers, but for borderline cases.
+        let single: Vec<f32> = pixels.iter().map(|&x| x as f32).collect();
+        let single = Denoiser::new(255.0_f32).denoise(plane(&single, width)).unwrap();
+        let (a, b) = (support(&denoised.outliers), support(&single.outliers));
+        let differ = a.iter().filter(|i| !b.contains(i)).count()
+            + b.iter().filter(|i| !a.contains(i)).count();
+        assert!(100 * differ <= a.len(), "{what}: {differ} of {}", a.len());
+        if differ == 0 {
+            let image: Vec<f64> = single.image.samples().iter().map(|&x| x.into()).collect();
+            close(&image, denoised.image.samples(), 0.02, &what);
+        }
+    }
+}
+
+#[test]
+fn impulses_are_found_and_noise_is_removed() {
+    let (width, height) = (160, 120);
+    let clean = picture(width, height);
+    let (pixels, hit) = noisy(width, height, 8.0, 0.1, 7);
+    let denoised = Denoiser::new(255.0).denoise(plane(&pixels, width)).unwrap();
+    let flagged: Vec<bool> = denoised.outliers.samples().iter().map(|&u| u != 0.0).collect();
+    let found = flagged.iter().zip(&hit).filter(|&(&f, &h)| f && h).count();
+    let wrong = flagged.iter().zip(&hit).filter(|&(&f, &h)| f && !h).count();
+    let impulses = hit.iter().filter(|&&h| h).count();
+    assert!(found as f64 > 0.99 * impulses as f64, "{found} of {impulses}");
+    assert!((wrong as f64) < 0.005 * (width * height) as f64, "{wrong}");
+    let noise = denoised.report.conditions.noise;
+    assert!((noise / 8.0 - 1.0).abs() < 0.1, "{noise}");
+    let error = |image: &[f64]| {
+        let sum: f64 = image.iter().zip(&clean).map(|(a, b)| (a - b) * (a - b)).sum();
+        (sum / clean.len() as f64).sqrt()
+    };
+    assert!(error(denoised.image.samples()) < 4.5, "{}", error(denoised.image.samples()));
+    // An oracle that knows the impulses is hardly better.
+    let knows = Denoiser::new(255.0).noise(8.0).detection(Detection::MaxResidual(1e9));
+    let masks = Masks { bad: Some(plane(&hit, width)), keep: None };
+    let oracle = knows.plan().unwrap().denoise(plane(&pixels, width), masks).unwrap();
+    assert_eq!(support(&oracle.outliers).len(), impulses);
+    assert!(error(denoised.image.samples()) < 1.06 * error(oracle.image.samples()));
+}
+
+#[test]
+fn clean_images_are_left_alone() {
+    let size = 64;
+    let text = |x: usize, y: usize| x % 5 == 1 && y % 7 < 5 || y % 7 == 2 && x % 5 < 3;
+    let patterns: [(&str, &dyn Fn(usize, usize) -> f64); 5] = [
+        ("constant", &|_, _| 77.25),
+        ("checkerboard", &|x, y| if (x + y) % 2 == 0 { 255.0 } else { 0.0 }),
+        ("text", &|x, y| if text(x, y) { 10.0 } else { 240.0 }),
+        ("lines", &|x, _| if x % 9 == 4 { 0.0 } else { 200.0 }),
+        ("slope", &|x, y| (2 * x + y) as f64),
+    ];
+    for (name, pattern) in patterns {
+        let pixels: Vec<f64> = (0..size * size).map(|i| pattern(i % size, i / size)).collect();
+        let denoised = Denoiser::new(255.0).denoise(plane(&pixels, size)).unwrap();
+        assert_eq!(denoised.report.outliers, 0, "{name}");
+        // A checkerboard of single pixels looks like noise, and is smoothed as such.
+        let smoothed = if name == "checkerboard" { 256.0 } else { 1.0 };
+        close(denoised.image.samples(), &pixels, smoothed, name);
+        if name == "constant" {
+            assert_eq!(denoised.image.samples(), pixels, "{name}");
+        }
+    }
+}
+
+/// All of an image, in bands of so many rows of regions, as if on as many
+/// machines.
+fn in_bands(
+    plan: &DenoisePlan<f32>,
+    image: Plane<'_, f32>,
+    bad: Plane<'_, bool>,
+    rows: usize,
+) -> (Vec<f32>, Vec<f32>, Conditions<f32>) {
+    let grid = plan.grid(image.width(), image.height()).unwrap();
+    let bands: Vec<_> = (0..grid.rows())
+        .step_by(rows)
+        .map(|first| {
+            let rows = first..(first + rows).min(grid.rows());
+            let pixels = plan.pixels_for(&grid, rows.clone());
+            let (top, count) = (pixels.start, pixels.len());
+            let masks =
+                Masks { bad: Some(bad.crop(0, top, bad.width(), count).unwrap()), keep: None };
+            let part = image.crop(0, top, image.width(), count).unwrap();
+            (Band { rows: part, masks, top, height: image.height() }, rows)
+        })
+        .collect();
+    let surveys = bands.iter().map(|(band, rows)| plan.survey(*band, rows.clone()).unwrap());
+    let conditions = Survey::merge(surveys).unwrap().conditions().unwrap();
+    let (mut pixels, mut outliers) = (Vec::new(), Vec::new());
+    for (band, rows) in bands {
+        let part = plan.process(band, rows, &conditions).unwrap();
+        pixels.extend(part.image.into_samples());
+        outliers.extend(part.outliers.into_samples());
+    }
+    (pixels, outliers, conditions)
+}
+
+#[test]
+fn bands_give_the_whole_image_bit_for_bit() {
+    let (width, height) = (75, 101);
+    let (pixels, _) = noisy(width, height, 8.0, 0.1, 5);
+    let pixels: Vec<f32> = pixels.iter().map(|&x| x as f32).collect();
+    // Dead pixels, and a dead column of them.
+    let bad: Vec<bool> = (0..pixels.len()).map(|i| i % 97 == 0 || i % width == 40).collect();
+    let (image, bad) = (plane(&pixels, width), plane(&bad, width));
+    for denoiser in [
+        Denoiser::new(255.0),
+        Denoiser::new(255.0).regions(12, 4),
+        Denoiser::new(255.0).regions(16, 4).blended(false),
+        Denoiser::new(255.0).smoothing(Smoothing::Paper { lambda: 0.3 }),
+    ] {
+        let plan = denoiser.plan().unwrap();
+        let whole = plan.denoise(image, Masks { bad: Some(bad), keep: None }).unwrap();
+        for rows in [1, 2, 3, 5, 8] {
+            let (pixels, outliers, conditions) = in_bands(&plan, image, bad, rows);
+            assert_eq!(conditions, whole.report.conditions, "{rows}");
+            assert_eq!(pixels, whole.image.samples(), "{rows}");
+            assert_eq!(outliers, whole.outliers.samples(), "{rows}");
+        }
+    }
+}
+
+#[cfg(feature = "rayon")]
+#[test]
+fn threads_do_not_change_a_bit() {
+    let (width, height) = (200, 150);
+    let (pixels, _) = noisy(width, height, 8.0, 0.1, 6);
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| Denoiser::new(255.0).denoise(plane(&pixels, width)).unwrap())
+    };
+    let one = on(1);
+    for threads in [2, 3, 7] {
+        assert_eq!(on(threads), one);
+    }
+}
+
+#[test]
+fn any_size_and_any_layout() {
+    for (width, height) in [(1, 1), (1, 40), (40, 1), (2, 2), (5, 3), (12, 12), (13, 25), (8, 8)] {
+        let (pixels, _) = noisy(width, height, 3.0, 0.0, 9);
+        let denoised = Denoiser::new(255.0).denoise(plane(&pixels, width)).unwrap();
+        assert_eq!((denoised.image.width(), denoised.image.height()), (width, height));
+        close(denoised.image.samples(), &pixels, 60.0, &format!("{width} x {height}"));
+    }
+    // The middle channel of three, rows with a gap between.
+    let (width, height) = (30, 20);
+    let (pixels, _) = noisy(width, height, 5.0, 0.1, 10);
+    let (step, stride) = (3, 3 * width + 7);
+    let mut wide = vec![f64::NAN; stride * height];
+    for (i, &pixel) in pixels.iter().enumerate() {
+        wide[i / width * stride + i % width * step + 1] = pixel;
+    }
+    let strided = Plane::strided(&wide[1..], width, height, stride, step).unwrap();
+    let denoiser = Denoiser::new(255.0);
+    assert_eq!(
+        denoiser.denoise(strided).unwrap(),
+        denoiser.denoise(plane(&pixels, width)).unwrap()
+    );
+}
+
+#[test]
+fn the_unit_of_the_samples_does_not_matter() {
+    let (pixels, _) = noisy(40, 40, 8.0, 0.1, 11);
+    let bytes = Denoiser::new(255.0).denoise(plane(&pixels, 40)).unwrap();
+    let scaled: Vec<f64> = pixels.iter().map(|x| x / 256.0).collect();
+    let unit = Denoiser::new(255.0 / 256.0).denoise(plane(&scaled, 40)).unwrap();
+    assert_eq!(support(&bytes.outliers), support(&unit.outliers));
+    let back: Vec<f64> = unit.image.samples().iter().map(|x| x * 256.0).collect();
+    close(&back, bytes.image.samples(), 1e-9, "scaled");
+}
+
+#[test]
+fn masks() {
+    let (width, height) = (50, 40);
+    let clean = picture(width, height);
+    let (mut pixels, _) = noisy(width, height, 2.0, 0.0, 12);
+    // Bad pixels hold anything; here are a dead column and a blotch.
+    let bad: Vec<bool> = (0..pixels.len())
+        .map(|i| i % width == 20 || (i % width).abs_diff(35) + (i / width).abs_diff(20) < 3)
+        .collect();
+    for (pixel, _) in pixels.iter_mut().zip(&bad).filter(|(_, bad)| **bad) {
+        *pixel = f64::NAN;
+    }
+    let keep: Vec<bool> = (0..pixels.len()).map(|i| i / width < 5 && !bad[i]).collect();
+    let plan = Denoiser::new(255.0).plan().unwrap();
+    let masks = Masks { bad: Some(plane(&bad, width)), keep: Some(plane(&keep, width)) };
+    let denoised = plan.denoise(plane(&pixels, width), masks).unwrap();
+    for i in 0..pixels.len() {
+        let pixel = denoised.image.samples()[i];
+        assert!(pixel.is_finite());
+        assert!(!bad[i] || denoised.outliers.samples()[i] != 0.0, "{i}");
+        assert!(!bad[i] || (pixel - clean[i]).abs() < 40.0, "{i}: {pixel} for {}", clean[i]);
+        assert!(!keep[i] || pixel == pixels[i], "{i}");
+    }
+    // Everything bad is no image, but no panic either.
+    let all = vec![true; pixels.len()];
+    let masks = Masks { bad: Some(plane(&all, width)), keep: None };
+    plan.denoise(plane(&vec![f64::NAN; pixels.len()], width), masks).unwrap();
+}
+
+#[test]
+fn wrong_input_is_refused() {
+    let pixels = vec![1.0; 400];
+    let image = plane(&pixels, 20);
+    let denoiser = || Denoiser::new(255.0);
+    let refused = |result: Result<Denoised<f64>, Error>| result.unwrap_err();
+    for (region, core) in [(12, 12), (8, 12), (11, 8), (12, 0), (0, 0), (1000, 8)] {
+        let error = refused(denoiser().regions(region, core).denoise(image));
+        assert_eq!(error, Error::Regions { region, core });
+        assert!(error.to_string().contains("even"));
+    }
+    for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let same = |error| matches!(error, Error::NotPositive { .. });
+        assert!(same(refused(Denoiser::new(value).denoise(image))));
+        let paper = denoiser().smoothing(Smoothing::Paper { lambda: value });
+        assert!(same(refused(paper.denoise(image))));
+        assert!(same(refused(denoiser().kernel(Gaussian::new(value)).denoise(image))));
+    }
+    for value in [-1.0, f64::NAN] {
+        let same = |error| matches!(error, Error::Negative { .. });
+        assert!(same(refused(denoiser().noise(value).denoise(image))));
+        assert!(same(refused(denoiser().detection(Detection::MaxResidual(value)).denoise(image))));
+    }
+    let hostile = |a: &[f64], b: &[f64]| if a == b { -1.0 } else { 0.0 };
+    let error = refused(denoiser().kernel(hostile).denoise(image));
+    assert!(matches!(error, Error::NotPositiveDefinite { .. }), "{error}");
+    for value in [f64::NAN, f64::NEG_INFINITY] {
+        let mut pixels = pixels.clone();
+        pixels[123] = value;
+        let error = refused(denoiser().denoise(plane(&pixels, 20)));
+        assert!(matches!(error, Error::NotFinite { what: "image", index: 123, .. }), "{error}");
+    }
+    let plan = denoiser().plan().unwrap();
+    let small = [true; 380];
+    let masks = Masks { bad: Some(plane(&small, 20)), keep: None };
+    assert!(matches!(plan.denoise(image, masks), Err(Error::Length { .. })));
+    assert!(matches!(Plane::<f64>::new(&[], 0, 3), Err(Error::Empty { .. })));
+    assert!(matches!(Plane::new(&pixels, usize::MAX, 2), Err(Error::TooLarge { .. })));
+    assert!(matches!(Plane::strided(&pixels, 20, 20, 30, 1), Err(Error::TooShort { .. })));
+    assert!(Survey::<f64>::merge([]).is_err());
+    // A part of the survey is not enough.
+    let band = Band { rows: image, masks: Masks::default(), top: 0, height: 20 };
+    assert!(plan.survey(band, 0..1).unwrap().conditions().is_err());
+    assert!(plan.survey(band, 0..9).is_err());
+    assert!(plan.survey(Band { top: 5, ..band }, 0..1).is_err());
+}
