@@ -24,9 +24,9 @@ const SMOOTH_BIAS: f64 = 1.28;
 /// Deviations of suspects, in units of the noise, from which on they are
 /// impulses rather than its extremes.
 const IMPULSE: f64 = 3.5;
-/// Chance that more neighbours of an impulse are impulses of its sign than are
-/// allowed for.
-const TOO_MANY_WITNESSES: f64 = 0.0007;
+/// Share of the pixels that may be impulses with more witnesses than are allowed
+/// for: they are missed.
+const MISSED: f64 = 4.2e-5;
 /// The most witnesses that are ever allowed for.
 const MOST_WITNESSES: usize = 5;
 /// Limits of an outlier's studentised residual, in units of the noise: as small
@@ -272,7 +272,7 @@ fn witnesses(share: f64) -> usize {
     let mut term = num_traits::Float::powi(1.0 - p, 8);
     let mut beyond = 1.0 - term;
     let mut allowed = 0;
-    while beyond > TOO_MANY_WITNESSES && allowed < MOST_WITNESSES {
+    while share * beyond > MISSED && allowed < MOST_WITNESSES {
         allowed += 1;
         term *= p / (1.0 - p) * (9 - allowed) as f64 / allowed as f64;
         beyond -= term;

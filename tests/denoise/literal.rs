@@ -214,7 +214,7 @@ pub(crate) fn automatic(
     let at_most = |c: usize| -> f64 {
         (0..=c).map(|k| choose(k) * p.powi(k as i32) * (1.0 - p).powi(8 - k as i32)).sum()
     };
-    let witnesses = (1..5).find(|&c| 1.0 - at_most(c) <= 0.0007).unwrap_or(5);
+    let witnesses = (1..5).find(|&c| share * (1.0 - at_most(c)) <= 4.2e-5).unwrap_or(5);
     let extreme = if beyond.is_empty() {
         4.0
     } else {
