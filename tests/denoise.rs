@@ -9,9 +9,9 @@ mod literal;
 use common::problem::Random;
 use kgard::denoise::{
     Band, Conditions, DenoisePlan, Denoised, Denoiser, Detection, Masks, Penalty, Plane, PlaneBuf,
-    Smoothing, Survey,
+    Smoothing, Survey, rb_rvm,
 };
-use kgard::{Error, Gaussian};
+use kgard::{Error, Gaussian, Points};
 
 /// A picture with slopes, an edge, a line and some texture.
 fn picture(width: usize, height: usize) -> Vec<f64> {
@@ -239,6 +239,39 @@ fn threads_do_not_change_a_bit() {
     for threads in [2, 3, 7] {
         assert_eq!(on(threads), one);
     }
+}
+
+#[test]
+fn rb_rvm_is_one_fit_per_region() {
+    use kgard::baselines::rb_rvm::RbRvm;
+    let (width, height) = (13, 9);
+    let (pixels, _) = noisy(width, height, 3.0, 0.1, 13);
+    let kernel = Gaussian::new(0.4);
+    let denoised = rb_rvm(plane(&pixels, width), &kernel, 8, 6).unwrap();
+    let at = |i: usize| i as f64 / 7.0;
+    let points: Vec<f64> = (0..64).flat_map(|i| [at(i / 8), at(i % 8)]).collect();
+    for (column, row) in [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (2, 1)] {
+        let pixel = |i: usize| {
+            let x = (column * 6 + i % 8).saturating_sub(1).min(width - 1);
+            let y = (row * 6 + i / 8).saturating_sub(1).min(height - 1);
+            y * width + x
+        };
+        let y: Vec<f64> = (0..64).map(|i| pixels[pixel(i)]).collect();
+        let fit = RbRvm::new().fit(Points::new(&points, 2).unwrap(), &y, kernel).unwrap();
+        for i in 0..64 {
+            let (x, y) = (column * 6 + i % 8, row * 6 + i / 8);
+            let core = (1..7).contains(&(i % 8)) && (1..7).contains(&(i / 8));
+            if core && x <= width && y <= height {
+                let expected = fit.predict(&points[2 * i..][..2]).unwrap();
+                assert_eq!(denoised.image.samples()[pixel(i)], expected);
+                let outlier = fit.outliers().iter().find(|o| o.index == i);
+                let outlier = outlier.map_or(0.0, |o| o.value);
+                assert_eq!(denoised.outliers.samples()[pixel(i)], outlier);
+            }
+        }
+    }
+    assert!((1.0..9.0).contains(&denoised.noise), "{}", denoised.noise);
+    assert!(rb_rvm(plane(&pixels, width), &kernel, 8, 5).is_err());
 }
 
 #[test]

@@ -461,7 +461,7 @@ fn chunks(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// What `f` makes of each item, in order; on all cores where there are any.
-fn each<I: Send, R: Send>(
+pub(super) fn each<I: Send, R: Send>(
     items: impl Iterator<Item = I>,
     f: impl Fn(I) -> R + Send + Sync,
 ) -> Vec<R> {

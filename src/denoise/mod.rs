@@ -24,6 +24,7 @@ mod grid;
 mod impulses;
 mod ladder;
 mod plane;
+mod rb_rvm;
 mod region;
 mod rows;
 mod strip;
@@ -33,4 +34,5 @@ pub use denoiser::{Band, DenoisePlan, Denoised, Denoiser, Detection, Masks, Repo
 pub use grid::Grid;
 pub use ladder::Penalty;
 pub use plane::{Plane, PlaneBuf};
+pub use rb_rvm::{RbRvmDenoised, rb_rvm};
 pub use survey::{Conditions, Survey};
