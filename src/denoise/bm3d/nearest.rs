@@ -1,0 +1,99 @@
+//! The few nearest of many candidates, for many references at once.
+
+use super::lanes::LANES;
+use super::matching::TILE;
+use crate::Real;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+/// A block near a reference.
+#[derive(Debug, Clone, Copy)]
+struct Candidate<T> {
+    distance: T,
+    /// Number of its displacement in the window, row by row.
+    displacement: u32,
+}
+
+/// By distance; of equals, the one that was found first.
+fn order<T: Real>(a: &Candidate<T>, b: &Candidate<T>) -> Ordering {
+    a.distance
+        .partial_cmp(&b.distance)
+        .unwrap_or(Ordering::Equal)
+        .then(a.displacement.cmp(&b.displacement))
+}
+
+/// The candidates of the references of a tile.
+///
+/// Candidates below the limit of their reference are noted down; when its
+/// notes are full, all but the nearest are struck out and the limit sinks.
+pub(super) struct Nearest<T> {
+    wanted: usize,
+    /// Notes per reference.
+    room: usize,
+    limits: Vec<T>,
+    lengths: Vec<usize>,
+    notes: Vec<Candidate<T>>,
+}
+
+impl<T: Real> Nearest<T> {
+    /// For `rows` of references, `wanted` candidates each.
+    pub(super) fn new(rows: usize, wanted: usize) -> Self {
+        let room = 2 * wanted + 1;
+        let nothing = Candidate { distance: T::zero(), displacement: 0 };
+        Self {
+            wanted,
+            room,
+            limits: vec![T::zero(); rows * TILE],
+            lengths: vec![0; rows * TILE],
+            notes: vec![nothing; rows * TILE * room],
+        }
+    }
+
+    /// Begins with nothing noted, for `tile` references in each row: only
+    /// distances below `limit` count.
+    pub(super) fn clear(&mut self, tile: usize, limit: T) {
+        self.lengths.fill(0);
+        for row in self.limits.chunks_exact_mut(TILE) {
+            row[..tile].fill(limit);
+            row[tile..].fill(T::neg_infinity());
+        }
+    }
+
+    /// Takes the distances of neighbouring references for one displacement.
+    #[inline(always)]
+    pub(super) fn offer(&mut self, first: usize, distances: &[T; LANES], displacement: usize) {
+        let limits = &self.limits[first..first + LANES];
+        let mut any = false;
+        for l in 0..LANES {
+            any |= distances[l] < limits[l];
+        }
+        if any {
+            self.note(first, distances, displacement);
+        }
+    }
+
+    fn note(&mut self, first: usize, distances: &[T; LANES], displacement: usize) {
+        for (reference, &distance) in (first..).zip(distances) {
+            if distance < self.limits[reference] {
+                let notes = &mut self.notes[reference * self.room..][..self.room];
+                let length = &mut self.lengths[reference];
+                notes[*length] = Candidate { distance, displacement: displacement as u32 };
+                *length += 1;
+                if *length == self.room {
+                    let (_, last, _) = notes.select_nth_unstable_by(self.wanted - 1, order);
+                    self.limits[reference] = last.distance;
+                    *length = self.wanted;
+                }
+            }
+        }
+    }
+
+    /// The displacements of the nearest candidates, the nearest first.
+    pub(super) fn sorted(&mut self, reference: usize) -> impl ExactSizeIterator<Item = usize> {
+        let notes = &mut self.notes[reference * self.room..][..self.lengths[reference]];
+        notes.sort_unstable_by(order);
+        let wanted = notes.len().min(self.wanted);
+        notes[..wanted].iter().map(|c| c.displacement as usize)
+    }
+}
