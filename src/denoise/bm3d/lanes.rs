@@ -61,3 +61,11 @@ pub(super) fn total<T: Real, const N: usize>(mut a: [T; N]) -> T {
     }
     a[0]
 }
+
+/// The numbers of `row` from `start` on.
+#[inline(always)]
+pub(super) fn load<T: Real, const N: usize>(row: &[T], start: usize) -> [T; N] {
+    let mut lanes = [T::zero(); N];
+    lanes.copy_from_slice(&row[start..start + N]);
+    lanes
+}

@@ -13,7 +13,7 @@
 //! modulo s, which puts the same pixel of neighbouring cells side by side in
 //! memory, whatever the displacement.
 
-use super::lanes::LANES;
+use super::lanes::{LANES, add, load, sub};
 use super::lattice::{Lattice, Samples};
 use super::nearest::Nearest;
 use crate::Real;
@@ -32,10 +32,41 @@ const WIDE: usize = 2 * LANES;
 /// The most cells that a block can reach over, for loads past the tile.
 const REACH: usize = 16;
 
+/// Where a match lies, from the corner of the search window.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Displacement {
+    pub(super) down: usize,
+    pub(super) right: usize,
+}
+
+/// All displacements but zero, by rows, the central ones first: near blocks
+/// are likely to be alike, and what comes after a good match is cheap.
+pub(super) fn displacements(radius: usize) -> Vec<Displacement> {
+    let outwards = || (0..=2 * radius).map(|i| radius.wrapping_add_signed(zigzag(i)));
+    outwards()
+        .flat_map(|down| outwards().map(move |right| Displacement { down, right }))
+        .skip(1)
+        .collect()
+}
+
+/// 0, -1, 1, -2, 2 ...
+const fn zigzag(i: usize) -> isize {
+    let half = i.div_ceil(2).cast_signed();
+    if i % 2 == 1 { -half } else { half }
+}
+
+/// One pixel of each cell of a tile.
+type Pixels<T> = [[T; WIDE]; TILE / WIDE];
+
+/// A number for each cell of a tile, and some more of no meaning.
+type Cells<T> = [[T; WIDE]; (TILE + REACH) / WIDE];
+
 /// Sums of squared differences, for one displacement.
 pub(super) struct Scratch<T> {
+    /// Where the pixels to be compared are.
+    offsets: Vec<[usize; 2]>,
     /// Over cells: all of them, their first columns, their first rows, both.
-    sums: [[T; TILE + REACH]; 4],
+    sums: [Cells<T>; 4],
     /// Over a row of cells as wide as a block, by rows of cells.
     wholes: Vec<[T; TILE]>,
     /// The same over the first rows of the cells.
@@ -45,9 +76,10 @@ pub(super) struct Scratch<T> {
 impl<T: Real> Scratch<T> {
     pub(super) fn new(lattice: &Lattice, strip: usize) -> Self {
         let references = lattice.references(strip).len();
-        let sums = [[T::zero(); TILE + REACH]; 4];
+        let sums = [[[T::zero(); WIDE]; (TILE + REACH) / WIDE]; 4];
         let zeros = |rows| vec![[T::zero(); TILE]; rows];
         Self {
+            offsets: vec![[0; 2]; lattice.step * lattice.step],
             sums,
             wholes: zeros(references + lattice.block.div_ceil(lattice.step) - 1),
             parts: zeros(references + lattice.block / lattice.step + 1),
@@ -55,14 +87,14 @@ impl<T: Real> Scratch<T> {
     }
 }
 
-/// Squared differences of pairs of pixels, of the cells from `from` on.
+/// Squared differences of pairs of pixels, of the k-th cells.
 #[inline(always)]
-fn sum<T: Real, const FUSED: bool>(pairs: &[[&[T; TILE]; 2]], from: usize) -> [T; WIDE] {
+fn sum<T: Real, const FUSED: bool>(pairs: &[[&Pixels<T>; 2]], k: usize) -> [T; WIDE] {
     let mut sum = [T::zero(); WIDE];
     for [a, b] in pairs {
+        let difference = sub(a[k], b[k]);
         for l in 0..WIDE {
-            let difference = a[from + l] - b[from + l];
-            sum[l] = multiply_add::<T, FUSED>(difference, difference, sum[l]);
+            sum[l] = multiply_add::<T, FUSED>(difference[l], difference[l], sum[l]);
         }
     }
     sum
@@ -70,19 +102,15 @@ fn sum<T: Real, const FUSED: bool>(pairs: &[[&[T; TILE]; 2]], from: usize) -> [T
 
 /// `whole` neighbouring cells and the part of the next one.
 #[inline(always)]
-fn across<T: Real>(
-    cells: &[T; TILE + REACH],
-    part: &[T; TILE + REACH],
-    whole: usize,
-) -> [T; TILE] {
-    let mut sum = [T::zero(); TILE];
-    sum.copy_from_slice(&part[whole..whole + TILE]);
-    for first in 0..whole {
-        for (sum, &cell) in sum.iter_mut().zip(&cells[first..first + TILE]) {
-            *sum = *sum + cell;
+fn across<T: Real>(cells: &Cells<T>, part: &Cells<T>, whole: usize, sums: &mut [T; TILE]) {
+    let (cells, part) = (cells.as_flattened(), part.as_flattened());
+    for (k, sums) in sums.as_chunks_mut::<WIDE>().0.iter_mut().enumerate() {
+        let mut sum = load(part, k * WIDE + whole);
+        for first in 0..whole {
+            sum = add(sum, load(cells, k * WIDE + first));
         }
+        *sums = sum;
     }
-    sum
 }
 
 /// The pixels of a strip, by their column modulo the step.
@@ -131,32 +159,42 @@ impl<T: Real> Phases<T> {
         TILE + 1 - lattice.block.div_ceil(lattice.step)
     }
 
-    /// A pixel of the cells from `cell` on: the one at column `x` (from the
-    /// left of the margin) and row `y` (from the top of the buffer) of the
-    /// first of them.
-    #[inline(always)]
-    fn pixels(&self, x: usize, y: usize, cell: usize) -> &[T; TILE] {
-        let step = self.lattice.step;
-        let at = (y * step + x % step) * self.length + x / step + cell;
-        self.values[at..].first_chunk().expect("rows are longer than their last tile")
-    }
-
     /// Finds the nearest blocks to the references `tile` of every row of the
-    /// strip.
+    /// strip. The order of `displacements` decides between equals.
     #[inline(always)]
     pub(super) fn search<const FUSED: bool>(
         &self,
-        tile: Range<usize>,
+        tile: &Range<usize>,
+        displacements: &[Displacement],
         scratch: &mut Scratch<T>,
         nearest: &mut Nearest<T>,
     ) {
-        let radius = self.lattice.radius;
-        let mut pairs = Vec::with_capacity(self.lattice.step * self.lattice.step);
-        for down in 0..=2 * radius {
-            for right in 0..=2 * radius {
-                if (down, right) != (radius, radius) {
-                    self.cells::<FUSED>(&tile, down, right, &mut pairs, scratch);
-                    self.blocks(tile.len(), down * (2 * radius + 1) + right, scratch, nearest);
+        let mut pairs = Vec::with_capacity(scratch.offsets.len());
+        for (number, displacement) in displacements.iter().enumerate() {
+            self.offsets(tile.start, displacement, &mut scratch.offsets);
+            self.cells::<FUSED>(tile.len(), &mut pairs, scratch);
+            self.blocks(tile.len(), number, scratch, nearest);
+        }
+    }
+
+    /// Where the pixels of the first cell of a tile are, and where those they
+    /// are compared with; the pixels in `part` rows and columns come first.
+    #[inline(always)]
+    fn offsets(&self, cell: usize, to: &Displacement, offsets: &mut [[usize; 2]]) {
+        let Lattice { block, step, radius, .. } = self.lattice;
+        let part = block % step;
+        let mut offsets = offsets.iter_mut();
+        for (rows, columns) in
+            [(0..part, 0..part), (0..part, part..step), (part..step, 0..part), (part..step, part..step)]
+        {
+            for y in rows {
+                for x in columns.clone() {
+                    let to_x = x + self.margin * step - radius + to.right;
+                    let here = ((y + radius) * step + x) * self.length + self.margin;
+                    let there = ((y + to.down) * step + to_x % step) * self.length + to_x / step;
+                    if let Some(offsets) = offsets.next() {
+                        *offsets = [here + cell, there + cell];
+                    }
                 }
             }
         }
@@ -167,49 +205,41 @@ impl<T: Real> Phases<T> {
     #[inline(always)]
     fn cells<'a, const FUSED: bool>(
         &'a self,
-        tile: &Range<usize>,
-        down: usize,
-        right: usize,
-        pairs: &mut Vec<[&'a [T; TILE]; 2]>,
+        tile: usize,
+        pairs: &mut Vec<[&'a Pixels<T>; 2]>,
         scratch: &mut Scratch<T>,
     ) {
-        let Lattice { block, step, radius, .. } = self.lattice;
+        let Lattice { block, step, .. } = self.lattice;
         let (whole, part) = (block / step, block % step);
-        let Scratch { sums: [both, rows, columns, neither], wholes, parts } = scratch;
-        let shift = self.margin * step - radius + right;
-        let used = (tile.len() + block.div_ceil(step) - 1).div_ceil(WIDE) * WIDE;
+        let Scratch { offsets, sums: [both, rows, columns, neither], wholes, parts } = scratch;
+        let [corner, right, below] = [part * part, part * step, part * (2 * step - part)];
+        let used = (tile + block.div_ceil(step) - 1).div_ceil(WIDE);
         for cell in 0..wholes.len() {
-            // The pixels of a cell, those in `part` rows and columns first.
+            let down = cell * step * step * self.length;
             pairs.clear();
-            for y in [0..part, part..step] {
-                for x in [0..part, part..step] {
-                    for y in y.clone() {
-                        for x in x.clone() {
-                            let y = cell * step + y;
-                            pairs.push([
-                                self.pixels(x + self.margin * step, y + radius, tile.start),
-                                self.pixels(x + shift, y + down, tile.start),
-                            ]);
-                        }
-                    }
-                }
+            for &[here, there] in &*offsets {
+                pairs.push([self.pixels(here + down), self.pixels(there + down)]);
             }
-            let [corner, right, below] = [part * part, part * step, part * (2 * step - part)];
-            for from in (0..used.min(TILE)).step_by(WIDE) {
-                let a = sum::<T, FUSED>(&pairs[..corner], from);
-                let b = sum::<T, FUSED>(&pairs[corner..right], from);
-                let c = sum::<T, FUSED>(&pairs[right..below], from);
-                let d = sum::<T, FUSED>(&pairs[below..], from);
-                for l in 0..WIDE {
-                    neither[from + l] = a[l];
-                    columns[from + l] = a[l] + b[l];
-                    rows[from + l] = a[l] + c[l];
-                    both[from + l] = (a[l] + b[l]) + (c[l] + d[l]);
-                }
+            for k in 0..used.min(TILE / WIDE) {
+                let a = sum::<T, FUSED>(&pairs[..corner], k);
+                let b = sum::<T, FUSED>(&pairs[corner..right], k);
+                let c = sum::<T, FUSED>(&pairs[right..below], k);
+                let d = sum::<T, FUSED>(&pairs[below..], k);
+                let ab = add(a, b);
+                neither[k] = a;
+                columns[k] = ab;
+                rows[k] = add(a, c);
+                both[k] = add(ab, add(c, d));
             }
-            wholes[cell] = across(both, rows, whole);
-            parts[cell] = across(columns, neither, whole);
+            across(both, rows, whole, &mut wholes[cell]);
+            across(columns, neither, whole, &mut parts[cell]);
         }
+    }
+
+    /// The same pixel of the cells of a tile.
+    #[inline(always)]
+    fn pixels(&self, at: usize) -> &Pixels<T> {
+        self.values[at..].as_chunks().0.first_chunk().expect("rows are longer than tiles")
     }
 
     /// Distances of blocks, and which of them are among the nearest.
@@ -217,7 +247,7 @@ impl<T: Real> Phases<T> {
     fn blocks(
         &self,
         tile: usize,
-        displacement: usize,
+        number: usize,
         scratch: &Scratch<T>,
         nearest: &mut Nearest<T>,
     ) {
@@ -226,14 +256,11 @@ impl<T: Real> Phases<T> {
             let cells = &scratch.wholes[reference..reference + whole];
             let rest = &scratch.parts[reference + whole];
             for from in (0..tile).step_by(LANES) {
-                let mut distance = [T::zero(); LANES];
-                distance.copy_from_slice(&rest[from..from + LANES]);
+                let mut distance = load(&rest[..], from);
                 for cell in cells {
-                    for l in 0..LANES {
-                        distance[l] = distance[l] + cell[from + l];
-                    }
+                    distance = add(distance, load(&cell[..], from));
                 }
-                nearest.offer(reference * TILE + from, &distance, displacement);
+                nearest.offer(reference * TILE + from, &distance, number);
             }
         }
     }

@@ -11,8 +11,8 @@ use core::cmp::Ordering;
 #[derive(Debug, Clone, Copy)]
 struct Candidate<T> {
     distance: T,
-    /// Number of its displacement in the window, row by row.
-    displacement: u32,
+    /// The number of its displacement.
+    number: u32,
 }
 
 /// By distance; of equals, the one that was found first.
@@ -20,7 +20,7 @@ fn order<T: Real>(a: &Candidate<T>, b: &Candidate<T>) -> Ordering {
     a.distance
         .partial_cmp(&b.distance)
         .unwrap_or(Ordering::Equal)
-        .then(a.displacement.cmp(&b.displacement))
+        .then(a.number.cmp(&b.number))
 }
 
 /// The candidates of the references of a tile.
@@ -39,8 +39,8 @@ pub(super) struct Nearest<T> {
 impl<T: Real> Nearest<T> {
     /// For `rows` of references, `wanted` candidates each.
     pub(super) fn new(rows: usize, wanted: usize) -> Self {
-        let room = 2 * wanted + 1;
-        let nothing = Candidate { distance: T::zero(), displacement: 0 };
+        let room = 3 * wanted + 1;
+        let nothing = Candidate { distance: T::zero(), number: 0 };
         Self {
             wanted,
             room,
@@ -60,25 +60,25 @@ impl<T: Real> Nearest<T> {
         }
     }
 
-    /// Takes the distances of neighbouring references for one displacement.
+    /// Takes the distances of neighbouring references to displacement `number`.
     #[inline(always)]
-    pub(super) fn offer(&mut self, first: usize, distances: &[T; LANES], displacement: usize) {
+    pub(super) fn offer(&mut self, first: usize, distances: &[T; LANES], number: usize) {
         let limits = &self.limits[first..first + LANES];
         let mut any = false;
         for l in 0..LANES {
             any |= distances[l] < limits[l];
         }
         if any {
-            self.note(first, distances, displacement);
+            self.note(first, distances, number as u32);
         }
     }
 
-    fn note(&mut self, first: usize, distances: &[T; LANES], displacement: usize) {
+    fn note(&mut self, first: usize, distances: &[T; LANES], number: u32) {
         for (reference, &distance) in (first..).zip(distances) {
             if distance < self.limits[reference] {
                 let notes = &mut self.notes[reference * self.room..][..self.room];
                 let length = &mut self.lengths[reference];
-                notes[*length] = Candidate { distance, displacement: displacement as u32 };
+                notes[*length] = Candidate { distance, number };
                 *length += 1;
                 if *length == self.room {
                     let (_, last, _) = notes.select_nth_unstable_by(self.wanted - 1, order);
@@ -89,11 +89,14 @@ impl<T: Real> Nearest<T> {
         }
     }
 
-    /// The displacements of the nearest candidates, the nearest first.
+    /// The numbers of the nearest candidates, the nearest first.
     pub(super) fn sorted(&mut self, reference: usize) -> impl ExactSizeIterator<Item = usize> {
         let notes = &mut self.notes[reference * self.room..][..self.lengths[reference]];
-        notes.sort_unstable_by(order);
         let wanted = notes.len().min(self.wanted);
-        notes[..wanted].iter().map(|c| c.displacement as usize)
+        if wanted < notes.len() {
+            notes.select_nth_unstable_by(wanted, order);
+        }
+        notes[..wanted].sort_unstable_by(order);
+        notes[..wanted].iter().map(|c| c.number as usize)
     }
 }

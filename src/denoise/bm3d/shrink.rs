@@ -22,11 +22,13 @@ use crate::linalg::simd::multiply_add;
 pub(super) fn threshold<T: Real, const N: usize>(group: &mut [Block<T, N>], limit: T) -> T {
     let mut kept = [T::zero(); N];
     for row in group.iter_mut().flatten() {
+        let mut c = *row;
         for l in 0..N {
-            let keep = row[l].abs() > limit;
-            row[l] = if keep { row[l] } else { T::zero() };
-            kept[l] = kept[l] + if keep { T::one() } else { T::zero() };
+            let keep = if c[l].abs() > limit { T::one() } else { T::zero() };
+            c[l] = keep * c[l];
+            kept[l] = kept[l] + keep;
         }
+        *row = c;
     }
     total(kept).max(T::one()).recip()
 }
@@ -39,13 +41,15 @@ pub(super) fn wiener<T: Real, const N: usize, const FUSED: bool>(
     variance: T,
 ) -> T {
     let mut energy = [T::zero(); N];
-    for (row, b) in group.iter_mut().flatten().zip(basic.iter().flatten()) {
+    for (row, &b) in group.iter_mut().flatten().zip(basic.iter().flatten()) {
+        let (mut c, mut gain) = (*row, b);
         for l in 0..N {
             let power = b[l] * b[l];
-            let gain = power / (power + variance);
-            row[l] = row[l] * gain;
-            energy[l] = multiply_add::<T, FUSED>(gain, gain, energy[l]);
+            gain[l] = power / (power + variance);
+            c[l] = c[l] * gain[l];
+            energy[l] = multiply_add::<T, FUSED>(gain[l], gain[l], energy[l]);
         }
+        *row = c;
     }
     total(energy).max(T::one()).recip()
 }

@@ -2,7 +2,7 @@
 
 use super::aggregate::{Quotient, Sums};
 use super::lattice::{Lattice, Samples};
-use super::matching::{Phases, Scratch, TILE};
+use super::matching::{Displacement, Phases, Scratch, TILE, displacements};
 use super::nearest::Nearest;
 use super::settings::Stage;
 use super::shrink;
@@ -56,6 +56,7 @@ impl<T: Real, const N: usize> Routine for Strip<'_, T, N> {
             filters.push(Filter { noisy, basic, level, sums });
         }
 
+        let displacements = displacements(lattice.radius);
         let phases = Phases::new(guide, lattice, number);
         let mut scratch = Scratch::new(lattice, number);
         let mut nearest = Nearest::new(references.len(), stage.group - 1);
@@ -66,18 +67,17 @@ impl<T: Real, const N: usize> Routine for Strip<'_, T, N> {
         for first in (0..lattice.across).step_by(tile) {
             let tile = first..(first + tile).min(lattice.across);
             nearest.clear(tile.len(), limit);
-            phases.search::<FUSED>(tile.clone(), &mut scratch, &mut nearest);
+            phases.search::<FUSED>(&tile, &displacements, &mut scratch, &mut nearest);
             for (row, y) in references.clone().enumerate() {
                 for (i, x) in tile.clone().enumerate() {
                     // Pixel numbers, of the block at displacement zero first.
                     let (x, y) = (x * lattice.step, y * lattice.step - rows.start);
                     group.clear();
                     group.push(y * width + x);
-                    let window = 2 * lattice.radius + 1;
-                    group.extend(nearest.sorted(row * TILE + i).map(|displacement| {
-                        let (down, right) = (displacement / window, displacement % window);
-                        (y + down - lattice.radius) * width + x + right - lattice.radius
-                    }));
+                    for number in nearest.sorted(row * TILE + i) {
+                        let Displacement { down, right } = displacements[number];
+                        group.push((y + down - lattice.radius) * width + x + right - lattice.radius);
+                    }
                     group.truncate(1 << group.len().ilog2());
                     for filter in &mut filters {
                         filter.run::<FUSED>(&group, basis, width, &mut blocks);

@@ -317,6 +317,8 @@ pub(super) fn haar_back<T: Real, const N: usize>(group: &mut [Block<T, N>]) {
 fn butterfly<T: Real, const N: usize>(a: &mut Block<T, N>, b: &mut Block<T, N>) {
     let half = constant::<T>(FRAC_1_SQRT_2);
     for (a, b) in a.iter_mut().zip(b) {
-        (*a, *b) = (scale(half, add(*a, *b)), scale(half, sub(*a, *b)));
+        let (sum, difference) = (scale(half, add(*a, *b)), scale(half, sub(*a, *b)));
+        *a = sum;
+        *b = difference;
     }
 }
