@@ -12,6 +12,11 @@
 //! blocks are put together from cells. Pixels are stored by their column
 //! modulo s, which puts the same pixel of neighbouring cells side by side in
 //! memory, whatever the displacement.
+//!
+//! Where pixels are trusted with weights $t$ from 0 to 1, each squared
+//! difference counts by $m = t_{P+x}\,t_{Q+x}$, and as what noise alone would
+//! make it, e, for the rest: $\sum m\,((z_{P+x} - z_{Q+x})^2 - e)$, to which
+//! the distance then only adds a constant.
 
 use super::lanes::{LANES, add, load, sub};
 use super::lattice::{Lattice, Samples};
@@ -87,14 +92,43 @@ impl<T: Real> Scratch<T> {
     }
 }
 
+/// What is compared: a pixel of each cell, and its counterpart.
+#[derive(Clone, Copy)]
+struct Pair<'a, T> {
+    here: &'a Pixels<T>,
+    there: &'a Pixels<T>,
+    /// How far both are trusted; the pixels themselves where all are.
+    trust: [&'a Pixels<T>; 2],
+}
+
+/// How far pixels are trusted when blocks are compared.
+pub(super) struct TrustIn<T> {
+    pub(super) phases: Phases<T>,
+    /// The squared difference of pixels that differ by noise only.
+    pub(super) expected: T,
+}
+
 /// Squared differences of pairs of pixels, of the k-th cells.
 #[inline(always)]
-fn sum<T: Real, const FUSED: bool>(pairs: &[[&Pixels<T>; 2]], k: usize) -> [T; WIDE] {
+fn sum<T: Real, const FUSED: bool, const TRUST: bool>(
+    pairs: &[Pair<'_, T>],
+    expected: T,
+    k: usize,
+) -> [T; WIDE] {
     let mut sum = [T::zero(); WIDE];
-    for [a, b] in pairs {
-        let difference = sub(a[k], b[k]);
-        for l in 0..WIDE {
-            sum[l] = multiply_add::<T, FUSED>(difference[l], difference[l], sum[l]);
+    for pair in pairs {
+        let difference = sub(pair.here[k], pair.there[k]);
+        if TRUST {
+            let [here, there] = pair.trust;
+            for l in 0..WIDE {
+                let d = difference[l];
+                let excess = multiply_add::<T, FUSED>(d, d, -expected);
+                sum[l] = multiply_add::<T, FUSED>(here[k][l] * there[k][l], excess, sum[l]);
+            }
+        } else {
+            for l in 0..WIDE {
+                sum[l] = multiply_add::<T, FUSED>(difference[l], difference[l], sum[l]);
+            }
         }
     }
     sum
@@ -166,13 +200,23 @@ impl<T: Real> Phases<T> {
         &self,
         tile: &Range<usize>,
         displacements: &[Displacement],
+        trust: Option<&TrustIn<T>>,
         scratch: &mut Scratch<T>,
         nearest: &mut Nearest<T>,
     ) {
         let mut pairs = Vec::with_capacity(scratch.offsets.len());
         for (number, displacement) in displacements.iter().enumerate() {
             self.offsets(tile.start, displacement, &mut scratch.offsets);
-            self.cells::<FUSED>(tile.len(), &mut pairs, scratch);
+            match trust {
+                None => {
+                    let none = (self, T::zero());
+                    self.cells::<FUSED, false>(tile.len(), none, &mut pairs, scratch);
+                }
+                Some(TrustIn { phases, expected }) => {
+                    let trust = (phases, *expected);
+                    self.cells::<FUSED, true>(tile.len(), trust, &mut pairs, scratch);
+                }
+            }
             self.blocks(tile.len(), number, scratch, nearest);
         }
     }
@@ -184,9 +228,12 @@ impl<T: Real> Phases<T> {
         let Lattice { block, step, radius, .. } = self.lattice;
         let part = block % step;
         let mut offsets = offsets.iter_mut();
-        for (rows, columns) in
-            [(0..part, 0..part), (0..part, part..step), (part..step, 0..part), (part..step, part..step)]
-        {
+        for (rows, columns) in [
+            (0..part, 0..part),
+            (0..part, part..step),
+            (part..step, 0..part),
+            (part..step, part..step),
+        ] {
             for y in rows {
                 for x in columns.clone() {
                     let to_x = x + self.margin * step - radius + to.right;
@@ -203,10 +250,11 @@ impl<T: Real> Phases<T> {
     /// Squared differences summed over cells, and over the cells of a block
     /// that lie side by side.
     #[inline(always)]
-    fn cells<'a, const FUSED: bool>(
+    fn cells<'a, const FUSED: bool, const TRUST: bool>(
         &'a self,
         tile: usize,
-        pairs: &mut Vec<[&'a Pixels<T>; 2]>,
+        (trust, expected): (&'a Self, T),
+        pairs: &mut Vec<Pair<'a, T>>,
         scratch: &mut Scratch<T>,
     ) {
         let Lattice { block, step, .. } = self.lattice;
@@ -218,13 +266,21 @@ impl<T: Real> Phases<T> {
             let down = cell * step * step * self.length;
             pairs.clear();
             for &[here, there] in &*offsets {
-                pairs.push([self.pixels(here + down), self.pixels(there + down)]);
+                let [here, there] = [here + down, there + down];
+                let (here, there, trust) = if TRUST {
+                    let trust = [trust.pixels(here), trust.pixels(there)];
+                    (self.pixels(here), self.pixels(there), trust)
+                } else {
+                    let (here, there) = (self.pixels(here), self.pixels(there));
+                    (here, there, [here, there])
+                };
+                pairs.push(Pair { here, there, trust });
             }
             for k in 0..used.min(TILE / WIDE) {
-                let a = sum::<T, FUSED>(&pairs[..corner], k);
-                let b = sum::<T, FUSED>(&pairs[corner..right], k);
-                let c = sum::<T, FUSED>(&pairs[right..below], k);
-                let d = sum::<T, FUSED>(&pairs[below..], k);
+                let a = sum::<T, FUSED, TRUST>(&pairs[..corner], expected, k);
+                let b = sum::<T, FUSED, TRUST>(&pairs[corner..right], expected, k);
+                let c = sum::<T, FUSED, TRUST>(&pairs[right..below], expected, k);
+                let d = sum::<T, FUSED, TRUST>(&pairs[below..], expected, k);
                 let ab = add(a, b);
                 neither[k] = a;
                 columns[k] = ab;
@@ -244,13 +300,7 @@ impl<T: Real> Phases<T> {
 
     /// Distances of blocks, and which of them are among the nearest.
     #[inline(always)]
-    fn blocks(
-        &self,
-        tile: usize,
-        number: usize,
-        scratch: &Scratch<T>,
-        nearest: &mut Nearest<T>,
-    ) {
+    fn blocks(&self, tile: usize, number: usize, scratch: &Scratch<T>, nearest: &mut Nearest<T>) {
         let whole = self.lattice.block / self.lattice.step;
         for reference in 0..self.references {
             let cells = &scratch.wholes[reference..reference + whole];

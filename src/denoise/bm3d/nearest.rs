@@ -18,10 +18,7 @@ struct Candidate<T> {
 
 /// By distance; of equals, the one that was found first.
 fn order<T: Real>(a: &Candidate<T>, b: &Candidate<T>) -> Ordering {
-    a.distance
-        .partial_cmp(&b.distance)
-        .unwrap_or(Ordering::Equal)
-        .then(a.number.cmp(&b.number))
+    a.distance.partial_cmp(&b.distance).unwrap_or(Ordering::Equal).then(a.number.cmp(&b.number))
 }
 
 /// The candidates of the references of a tile.

@@ -138,8 +138,7 @@ fn bior15<const N: usize>() -> Matrices<N> {
         }
         x
     });
-    let norm: [f64; N] =
-        from_fn(|k| Float::sqrt(columns.iter().map(|c| c[k] * c[k]).sum::<f64>()));
+    let norm: [f64; N] = from_fn(|k| Float::sqrt(columns.iter().map(|c| c[k] * c[k]).sum::<f64>()));
     let back: Block<f64, N> = from_fn(|k| {
         let mut x = unit(k);
         let mut len = 2;
