@@ -2,6 +2,8 @@
 //! outliers back.
 
 pub mod bm3d;
+mod noise_level;
 mod plane;
 
+pub use noise_level::noise_level;
 pub use plane::{Plane, PlaneBuf};

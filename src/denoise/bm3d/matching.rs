@@ -205,7 +205,7 @@ impl<T: Real> Phases<T> {
         nearest: &mut Nearest<T>,
     ) {
         let mut pairs = Vec::with_capacity(scratch.offsets.len());
-        for (number, displacement) in displacements.iter().enumerate() {
+        for (number, displacement) in (0..).zip(displacements) {
             self.offsets(tile.start, displacement, &mut scratch.offsets);
             match trust {
                 None => {
@@ -300,7 +300,7 @@ impl<T: Real> Phases<T> {
 
     /// Distances of blocks, and which of them are among the nearest.
     #[inline(always)]
-    fn blocks(&self, tile: usize, number: usize, scratch: &Scratch<T>, nearest: &mut Nearest<T>) {
+    fn blocks(&self, tile: usize, number: u32, scratch: &Scratch<T>, nearest: &mut Nearest<T>) {
         let whole = self.lattice.block / self.lattice.step;
         for reference in 0..self.references {
             let cells = &scratch.wholes[reference..reference + whole];

@@ -60,14 +60,14 @@ impl<T: Real> Nearest<T> {
 
     /// Takes the distances of neighbouring references to displacement `number`.
     #[inline(always)]
-    pub(super) fn offer(&mut self, first: usize, distances: &[T; LANES], number: usize) {
+    pub(super) fn offer(&mut self, first: usize, distances: &[T; LANES], number: u32) {
         let limits = &self.limits[first..first + LANES];
         let mut any = false;
         for l in 0..LANES {
             any |= distances[l] < limits[l];
         }
         if any {
-            self.note(first, distances, number as u32);
+            self.note(first, distances, number);
         }
     }
 
