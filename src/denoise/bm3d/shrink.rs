@@ -9,6 +9,9 @@
 //!
 //! $$ \hat c = W c, \quad W = \frac{b^2}{b^2 + \sigma^2}, \qquad w = 1 / \max(\textstyle\sum W^2, 1) . $$
 //!
+//! The mean of the group, its first coefficient, always stays: shrunk, it would
+//! make dark pictures darker, and no constant would come through unchanged.
+//!
 //! w weighs the group when its blocks are put back. The factor $\sigma^{-2}$
 //! that the literature has in it is the same for all groups of a channel.
 
@@ -20,6 +23,7 @@ use crate::linalg::simd::multiply_add;
 /// Sets coefficients up to `limit` to zero; gives the weight of the group.
 #[inline(always)]
 pub(super) fn threshold<T: Real, const N: usize>(group: &mut [Block<T, N>], limit: T) -> T {
+    let mean = group[0][0][0];
     let mut kept = [T::zero(); N];
     for row in group.iter_mut().flatten() {
         let mut c = *row;
@@ -30,6 +34,7 @@ pub(super) fn threshold<T: Real, const N: usize>(group: &mut [Block<T, N>], limi
         }
         *row = c;
     }
+    group[0][0][0] = mean;
     total(kept).max(T::one()).recip()
 }
 
@@ -40,6 +45,7 @@ pub(super) fn wiener<T: Real, const N: usize, const FUSED: bool>(
     basic: &[Block<T, N>],
     variance: T,
 ) -> T {
+    let mean = group[0][0][0];
     let mut energy = [T::zero(); N];
     for (row, &b) in group.iter_mut().flatten().zip(basic.iter().flatten()) {
         let (mut c, mut gain) = (*row, b);
@@ -51,5 +57,6 @@ pub(super) fn wiener<T: Real, const N: usize, const FUSED: bool>(
         }
         *row = c;
     }
+    group[0][0][0] = mean;
     total(energy).max(T::one()).recip()
 }
