@@ -81,6 +81,15 @@ pub enum Error {
         /// Its value.
         value: f64,
     },
+    /// A setting that only takes certain values has another.
+    Setting {
+        /// Which setting.
+        what: &'static str,
+        /// Its value.
+        value: usize,
+        /// The values it can take.
+        allowed: &'static str,
+    },
     /// A matrix that must be positive definite is not.
     NotPositiveDefinite {
         /// The pivot at which the factorisation broke down.
@@ -161,6 +170,9 @@ impl fmt::Display for Error {
             }
             Self::Negative { what, value } => {
                 write!(f, "{what} is {value}: it must be zero or more")
+            }
+            Self::Setting { what, value, allowed } => {
+                write!(f, "{what} is {value}: it can be {allowed}")
             }
             Self::NotPositiveDefinite { pivot, value } => write!(
                 f,

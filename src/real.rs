@@ -6,10 +6,11 @@ use num_traits::Float;
 /// A real number type: `f32`, `f64`, or your own.
 ///
 /// Implemented for every type with the arithmetic of [`num_traits::Float`];
-/// there is nothing to write for a new type.
-pub trait Real: Float + Debug + 'static {}
+/// there is nothing to write for a new type. Threads share them, hence `Send`
+/// and `Sync`.
+pub trait Real: Float + Debug + Send + Sync + 'static {}
 
-impl<T: Float + Debug + 'static> Real for T {}
+impl<T: Float + Debug + Send + Sync + 'static> Real for T {}
 
 /// The constant `x` as a `T`.
 ///

@@ -19,10 +19,12 @@
 //! # Ok::<(), kgard::Error>(())
 //! ```
 
+pub mod bm3d;
 mod denoiser;
 mod grid;
 mod impulses;
 mod ladder;
+mod noise_level;
 mod plane;
 mod rb_rvm;
 mod region;
@@ -33,6 +35,7 @@ mod survey;
 pub use denoiser::{Band, DenoisePlan, Denoised, Denoiser, Detection, Masks, Report, Smoothing};
 pub use grid::Grid;
 pub use ladder::Penalty;
+pub use noise_level::noise_level;
 pub use plane::{Plane, PlaneBuf};
 pub use rb_rvm::{RbRvmDenoised, rb_rvm};
 pub use survey::{Conditions, Survey};

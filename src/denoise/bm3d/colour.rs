@@ -1,0 +1,76 @@
+//! Colour images: matched by luminance, filtered in opponent colours.
+//!
+//! $$ \begin{pmatrix} Y \\\\ U \\\\ V \end{pmatrix} = \begin{pmatrix} 1/3 & 1/3 & 1/3 \\\\ 1/2 & 0 & -1/2 \\\\ 1/4 & -1/2 & 1/4 \end{pmatrix} \begin{pmatrix} R \\\\ G \\\\ B \end{pmatrix} $$
+//!
+//! as in C-BM3D (Dabov, Foi, Katkovnik, Egiazarian, "Color image denoising via
+//! sparse 3D collaborative filtering with grouping constraint in
+//! luminance-chrominance space", ICIP 2007). The deviation of the noise in a
+//! channel follows from the norm of its row.
+
+use super::{Bm3d, Trust};
+use crate::denoise::{Plane, PlaneBuf};
+use crate::real::constant;
+use crate::{Error, Real};
+use alloc::vec::Vec;
+
+/// Rows of the transform.
+const OPPONENT: [[f64; 3]; 3] =
+    [[1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0], [0.5, 0.0, -0.5], [0.25, -0.5, 0.25]];
+
+/// Rows of its inverse.
+const INVERSE: [[f64; 3]; 3] =
+    [[1.0, 1.0, 2.0 / 3.0], [1.0, 0.0, -4.0 / 3.0], [1.0, -1.0, 2.0 / 3.0]];
+
+impl<T: Real> Bm3d<T> {
+    /// Removes white Gaussian noise from red, green and blue, given its
+    /// deviation in each.
+    ///
+    /// # Errors
+    /// As [`denoise_channels`](Self::denoise_channels).
+    pub fn denoise_rgb(
+        &self,
+        rgb: [Plane<'_, T>; 3],
+        sigmas: [T; 3],
+        trust: Option<&Trust<'_, T>>,
+    ) -> Result<[PlaneBuf<T>; 3], Error> {
+        let (width, height) = (rgb[0].width(), rgb[0].height());
+        for plane in &rgb {
+            super::filter::check_size(plane, width, height)?;
+            plane.check_finite()?;
+        }
+        // A negative or infinite deviation would not survive the squares.
+        for sigma in sigmas {
+            Error::check_finite("sigma", &[sigma])?;
+            Error::check_not_negative("sigma", sigma)?;
+        }
+        let mut planes = rgb.map(|plane| plane.to_vec());
+        if sigmas.iter().any(|&sigma| sigma > T::zero()) {
+            mix(&mut planes, &OPPONENT);
+            let opponents = planes.each_ref().map(|values| Plane::new(values, width, height));
+            let mut channels = Vec::with_capacity(3);
+            for (plane, row) in opponents.into_iter().zip(&OPPONENT) {
+                let parts = row.iter().zip(sigmas).map(|(&factor, sigma)| {
+                    let part = constant::<T>(factor) * sigma;
+                    part * part
+                });
+                channels.push((plane?, parts.fold(T::zero(), |sum, part| sum + part).sqrt()));
+            }
+            let denoised = self.denoise_channels(&channels, trust)?;
+            for (plane, denoised) in planes.iter_mut().zip(denoised) {
+                *plane = denoised.into_samples();
+            }
+            mix(&mut planes, &INVERSE);
+        }
+        let [red, green, blue] = planes.map(|values| PlaneBuf::new(values, width, height));
+        Ok([red?, green?, blue?])
+    }
+}
+
+/// Replaces every pixel by `matrix` times it.
+fn mix<T: Real>([a, b, c]: &mut [Vec<T>; 3], matrix: &[[f64; 3]; 3]) {
+    let matrix = matrix.map(|row| row.map(constant::<T>));
+    for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
+        let pixel = matrix.map(|[x, y, z]| x * *a + y * *b + z * *c);
+        [*a, *b, *c] = pixel;
+    }
+}

@@ -1,0 +1,126 @@
+//! The two stages, on any number of channels.
+
+use super::Bm3d;
+use super::lattice::Samples;
+use super::stage;
+use super::strip::{Channel, TrustUse};
+use crate::denoise::{Plane, PlaneBuf};
+use crate::{Error, Real};
+use alloc::vec::Vec;
+
+/// How far each pixel is trusted, from 0 (not at all) to 1 (as measured): for
+/// pixels that were repaired before.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trust<'a, T> {
+    /// One value for each pixel.
+    pub plane: Plane<'a, T>,
+    /// Whether differences count less, in the first stage, where pixels are
+    /// not trusted.
+    pub matching: bool,
+    /// Whether blocks count less by the mean trust in their pixels.
+    pub aggregation: bool,
+}
+
+impl<T: Real> Bm3d<T> {
+    /// Removes white Gaussian noise of deviation `sigma`.
+    ///
+    /// With `sigma` zero the result is the image itself.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] for a NaN or an infinity in the image or `sigma`,
+    /// [`Error::Negative`] if `sigma` is, [`Error::Setting`] for settings out
+    /// of their range, [`Error::Overflow`] for pixels so large that their
+    /// squares are not numbers any more.
+    pub fn denoise(&self, plane: Plane<'_, T>, sigma: T) -> Result<PlaneBuf<T>, Error> {
+        let mut channels = self.denoise_channels(&[(plane, sigma)], None)?;
+        channels.pop().ok_or(Error::Empty { what: "image" })
+    }
+
+    /// Removes noise from several channels of one image, each with its own
+    /// deviation. Blocks are matched in the first channel, and all are
+    /// filtered in the groups found there.
+    ///
+    /// # Errors
+    /// As [`denoise`](Self::denoise); [`Error::Empty`] without a channel,
+    /// [`Error::Length`] if they differ in size.
+    pub fn denoise_channels(
+        &self,
+        channels: &[(Plane<'_, T>, T)],
+        trust: Option<&Trust<'_, T>>,
+    ) -> Result<Vec<PlaneBuf<T>>, Error> {
+        self.check()?;
+        let &[(first, first_sigma), ..] = channels else {
+            return Err(Error::Empty { what: "image" });
+        };
+        let (width, height) = (first.width(), first.height());
+        for &(plane, sigma) in channels {
+            check_size(&plane, width, height)?;
+            plane.check_finite()?;
+            Error::check_finite("sigma", &[sigma])?;
+            Error::check_not_negative("sigma", sigma)?;
+        }
+        let trusted = match trust {
+            Some(trust) => {
+                check_size(&trust.plane, width, height)?;
+                trust.plane.check_finite()?;
+                trust.plane.to_vec()
+            }
+            None => Vec::new(),
+        };
+        let samples = |values| Samples { values, width, height };
+        let matching = trust.is_some_and(|trust| trust.matching);
+        let aggregation = trust.is_some_and(|trust| trust.aggregation);
+        let variance = first_sigma * first_sigma;
+        let trust = TrustUse {
+            matching: matching.then(|| (samples(&trusted), variance + variance)),
+            aggregation: aggregation.then(|| samples(&trusted)),
+        };
+
+        let noisy: Vec<Vec<T>> = channels.iter().map(|(plane, _)| plane.to_vec()).collect();
+        // Channels without noise stay as they are.
+        let (loud, sigmas): (Vec<usize>, Vec<T>) = (0..)
+            .zip(channels)
+            .filter(|(_, (_, sigma))| *sigma > T::zero())
+            .map(|(i, (_, sigma))| (i, *sigma))
+            .unzip();
+        let mut first = Vec::with_capacity(loud.len());
+        for (&i, &sigma) in loud.iter().zip(&sigmas) {
+            let noisy = samples(&noisy[i]);
+            first.push(Channel { noisy, basic: None, level: self.threshold * sigma });
+        }
+        let basic = stage::run(&self.first, samples(&noisy[0]), &first, trust);
+        let mut second = Vec::with_capacity(loud.len());
+        for ((&channel, basic), &sigma) in first.iter().zip(&basic).zip(&sigmas) {
+            let basic = Some(samples(basic));
+            second.push(Channel { basic, level: sigma * sigma, ..channel });
+        }
+        let guide = if loud.first() == Some(&0) { &basic[0] } else { &noisy[0] };
+        // The basic estimate is as good at repaired pixels as elsewhere.
+        let trust = TrustUse { matching: None, ..trust };
+        let last = stage::run(&self.second, samples(guide), &second, trust);
+        drop((first, second));
+
+        let mut results = noisy;
+        for (i, last) in loud.into_iter().zip(last) {
+            results[i] = last;
+        }
+        let mut planes = Vec::with_capacity(results.len());
+        for result in results {
+            if !result.iter().all(|value| value.is_finite()) {
+                return Err(Error::Overflow { what: "denoised image" });
+            }
+            planes.push(PlaneBuf::new(result, width, height)?);
+        }
+        Ok(planes)
+    }
+}
+
+/// Refuses planes of another size than `width` x `height`.
+pub(super) fn check_size<T: Real>(
+    plane: &Plane<'_, T>,
+    width: usize,
+    height: usize,
+) -> Result<(), Error> {
+    Error::check_len("width of a channel", plane.width(), width)?;
+    Error::check_len("height of a channel", plane.height(), height)
+}

@@ -1,0 +1,100 @@
+//! One stage over the whole image.
+//!
+//! The image is cut into strips that do not depend on each other. What they
+//! sum up is added in their order, so that the result is the same to the last
+//! bit however many threads work on them.
+
+use super::aggregate::Quotient;
+use super::lattice::{Lattice, Samples};
+use super::settings::Stage;
+use super::strip::{Channel, Strip, TrustUse};
+use super::transform::Basis;
+use crate::Real;
+use crate::linalg::simd::dispatch;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Filters every channel with the groups found in `guide`.
+pub(super) fn run<T: Real>(
+    stage: &Stage<T>,
+    guide: Samples<'_, T>,
+    channels: &[Channel<'_, T>],
+    trust: TrustUse<'_, T>,
+) -> Vec<Vec<T>> {
+    match stage.block {
+        4 => sized::<T, 4>(stage, guide, channels, trust),
+        8 => sized::<T, 8>(stage, guide, channels, trust),
+        12 => sized::<T, 12>(stage, guide, channels, trust),
+        _ => sized::<T, 16>(stage, guide, channels, trust),
+    }
+}
+
+fn sized<T: Real, const N: usize>(
+    stage: &Stage<T>,
+    guide: Samples<'_, T>,
+    channels: &[Channel<'_, T>],
+    trust: TrustUse<'_, T>,
+) -> Vec<Vec<T>> {
+    let (width, height) = (guide.width, guide.height);
+    let lattice = &Lattice::new((width, height), N, stage.step, stage.radius);
+    let basis = &Basis::<T, N>::new(stage.transform);
+    let zeros = || vec![T::zero(); width * height];
+    let mut sums: Vec<Quotient<T>> =
+        channels.iter().map(|_| Quotient { numerator: zeros(), denominator: zeros() }).collect();
+    let work = |number| dispatch(Strip { stage, lattice, basis, guide, channels, trust, number });
+    in_order(lattice.strips(), work, |number, parts| {
+        let top = lattice.rows(number).start * width;
+        for (sum, part) in sums.iter_mut().zip(parts) {
+            add_rows(&mut sum.numerator[top..], width, &part.numerator, lattice.width());
+            add_rows(&mut sum.denominator[top..], width, &part.denominator, lattice.width());
+        }
+    });
+    sums.into_iter()
+        .map(|Quotient { mut numerator, denominator }| {
+            for (value, weight) in numerator.iter_mut().zip(denominator) {
+                *value = *value / weight;
+            }
+            numerator
+        })
+        .collect()
+}
+
+/// Adds the rows of `part`, which may be longer and reach further down.
+fn add_rows<T: Real>(sum: &mut [T], width: usize, part: &[T], part_width: usize) {
+    for (sum, part) in sum.chunks_exact_mut(width).zip(part.chunks_exact(part_width)) {
+        for (sum, &part) in sum.iter_mut().zip(part) {
+            *sum = *sum + part;
+        }
+    }
+}
+
+/// Passes the results of `work` to `merge` in order, all cores working.
+#[cfg(feature = "rayon")]
+fn in_order<R: Send>(
+    count: usize,
+    work: impl Fn(usize) -> R + Sync,
+    mut merge: impl FnMut(usize, R),
+) {
+    use rayon::prelude::{IntoParallelIterator, ParallelIterator};
+    // In waves, so that few results wait to be merged.
+    let wave = WAVE * rayon::current_num_threads();
+    for first in (0..count).step_by(wave) {
+        let numbers = first..(first + wave).min(count);
+        let results: Vec<R> = numbers.clone().into_par_iter().map(&work).collect();
+        for (number, result) in numbers.zip(results) {
+            merge(number, result);
+        }
+    }
+}
+
+/// Strips per thread in a wave: enough to even out their differences.
+#[cfg(feature = "rayon")]
+const WAVE: usize = 6;
+
+/// Passes the results of `work` to `merge` in order.
+#[cfg(not(feature = "rayon"))]
+fn in_order<R>(count: usize, work: impl Fn(usize) -> R, mut merge: impl FnMut(usize, R)) {
+    for number in 0..count {
+        merge(number, work(number));
+    }
+}

@@ -1,0 +1,144 @@
+//! The deviation of the noise, from the image alone.
+//!
+//! Of every 2 x 2 pixels a b / c d, the diagonal Haar coefficient has the
+//! deviation of the noise and sees little of the picture:
+//!
+//! $$ h = \frac{a - b - c + d}{2}, \qquad \hat\sigma = \frac{\operatorname{median} |h|}{0.6745} $$
+//!
+//! (D. L. Donoho, "De-noising by soft-thresholding", IEEE Trans. Information
+//! Theory 41(3), 1995). Texture is taken for noise, though: over a whole
+//! photograph this reads a tenth too much and more. So only the windows with
+//! the least texture count, as told by the other two differences of the same
+//! pixels. In white noise those are independent of h, and choosing by them
+//! does not make the estimate smaller than it should be.
+
+use super::Plane;
+use crate::real::{constant, count};
+use crate::{Error, Real};
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+/// Side of a window, in pixels.
+const WINDOW: usize = 16;
+
+/// The share of windows that count: one in so many.
+const ONE_IN: usize = 24;
+
+/// Coefficients that are wanted at least, where there are so many.
+const ENOUGH: usize = 1500;
+
+/// The least part of a window that must be known for it to count: one in so
+/// many coefficients.
+const KNOWN_ONE_IN: usize = 4;
+
+/// The median of |x| for a normal variable of deviation one.
+const NORMAL_MEDIAN: f64 = 0.674_489_750_196_081_7;
+
+/// The deviation of white Gaussian noise in an image, in the unit of its
+/// pixels.
+///
+/// Pixels where `ignore` is true do not count: impulses and whatever has been
+/// put in their place. The estimate of an image of one row or column is zero.
+///
+/// # Errors
+/// [`Error::NotFinite`] for a NaN or an infinity, [`Error::Length`] if
+/// `ignore` has another size.
+pub fn noise_level<T: Real>(
+    plane: Plane<'_, T>,
+    ignore: Option<Plane<'_, bool>>,
+) -> Result<T, Error> {
+    plane.check_finite()?;
+    if let Some(ignore) = &ignore {
+        Error::check_len("width of the mask", ignore.width(), plane.width())?;
+        Error::check_len("height of the mask", ignore.height(), plane.height())?;
+    }
+    let mut windows = windows(plane, ignore, extremes(plane));
+    // Where noise was clipped there is less of it; but not all can be left out.
+    if windows.iter().any(|window| !window.clipped) {
+        windows.retain(|window| !window.clipped);
+    }
+    windows.sort_unstable_by(|a, b| a.texture.partial_cmp(&b.texture).unwrap_or(Ordering::Equal));
+    let wanted = windows.len().div_ceil(ONE_IN);
+    let mut sizes = Vec::new();
+    for (i, window) in windows.iter().enumerate() {
+        if i >= wanted && sizes.len() >= ENOUGH {
+            break;
+        }
+        cells(plane, ignore, window.at, |[_, _, h], _| sizes.push(h.abs()));
+    }
+    if sizes.is_empty() {
+        return Ok(T::zero());
+    }
+    let middle = sizes.len() / 2;
+    let (_, median, _) =
+        sizes.select_nth_unstable_by(middle, |a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
+    Ok(*median / constant(NORMAL_MEDIAN))
+}
+
+/// A part of the image.
+struct Window<T> {
+    at: (usize, usize),
+    /// Mean square of the differences across and down.
+    texture: T,
+    /// Whether a pixel has the least or the greatest value of the image.
+    clipped: bool,
+}
+
+fn windows<T: Real>(
+    plane: Plane<'_, T>,
+    ignore: Option<Plane<'_, bool>>,
+    (least, greatest): (T, T),
+) -> Vec<Window<T>> {
+    let mut windows = Vec::new();
+    let mut rejected = Vec::new();
+    for y in (0..plane.height()).step_by(WINDOW) {
+        for x in (0..plane.width()).step_by(WINDOW) {
+            let (mut sum, mut known, mut clipped) = (T::zero(), 0, false);
+            cells(plane, ignore, (x, y), |[across, down, _], pixels| {
+                sum = sum + across * across + down * down;
+                known += 1;
+                clipped |= pixels.iter().any(|&pixel| pixel == least || pixel == greatest);
+            });
+            let window = Window { at: (x, y), texture: sum / count(known), clipped };
+            if known * KNOWN_ONE_IN >= WINDOW * WINDOW / 4 {
+                windows.push(window);
+            } else if known > 0 {
+                rejected.push(window);
+            }
+        }
+    }
+    if windows.is_empty() { rejected } else { windows }
+}
+
+/// Haar's differences across, down and both of the 2 x 2 pixels of a window
+/// that are all known, with the pixels.
+fn cells<T: Real>(
+    plane: Plane<'_, T>,
+    ignore: Option<Plane<'_, bool>>,
+    (left, top): (usize, usize),
+    mut visit: impl FnMut([T; 3], [T; 4]),
+) {
+    let half = constant::<T>(0.5);
+    for y in (top..top + WINDOW).step_by(2).take_while(|y| y + 1 < plane.height()) {
+        for x in (left..left + WINDOW).step_by(2).take_while(|x| x + 1 < plane.width()) {
+            let at = [(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)];
+            if ignore.is_some_and(|ignore| at.iter().any(|&(x, y)| ignore.get(x, y))) {
+                continue;
+            }
+            let [a, b, c, d] = at.map(|(x, y)| plane.get(x, y));
+            let differences = [(a - b) + (c - d), (a - c) + (b - d), (a - b) - (c - d)];
+            visit(differences.map(|difference| half * difference), [a, b, c, d]);
+        }
+    }
+}
+
+/// The least and the greatest pixel.
+fn extremes<T: Real>(plane: Plane<'_, T>) -> (T, T) {
+    let mut extremes = (T::infinity(), T::neg_infinity());
+    for y in 0..plane.height() {
+        for pixel in plane.row(y) {
+            extremes = (extremes.0.min(pixel), extremes.1.max(pixel));
+        }
+    }
+    extremes
+}
