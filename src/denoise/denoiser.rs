@@ -22,8 +22,8 @@ const CORE: usize = 8;
 const WIDTH: f64 = 0.3;
 /// The values of lambda that regions choose from.
 const LAMBDAS: [f64; 8] = [0.01, 0.0316, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6];
-/// Noise that every image has, of its range: the rounding to 256 levels.
-const ROUNDING: f64 = 0.29 / 255.0;
+/// The least noise that outliers are measured by, of the range of the samples.
+const LEAST_NOISE: f64 = 1.0 / 255.0;
 /// Rows of regions that are worked on as one.
 const ROWS_AT_A_TIME: usize = 4;
 /// How often a thread does so before the results are put together.
@@ -77,7 +77,7 @@ pub(super) struct Settings<T> {
 impl<T: Real> Settings<T> {
     /// The least noise that is taken for noise.
     pub(super) fn least_noise(&self) -> T {
-        self.peak * constant(ROUNDING)
+        self.peak * constant(LEAST_NOISE)
     }
 }
 
@@ -289,9 +289,7 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
             let image = pixels(&grid, band, rows.clone(), Known::Nothing);
             Survey::of_rows(&grid, rows, &image, with_gradients)
         });
-        let mut survey = Survey::merge(parts)?;
-        survey.set_noise(self.settings.noise);
-        Ok(survey)
+        Ok(Survey::merge(parts)?.of(self.settings.peak, self.settings.noise))
     }
 
     /// Denoises the pixels in the cores of `rows` of regions: the same pixels,

@@ -24,6 +24,8 @@ const SMOOTH_BIAS: f64 = 1.28;
 /// Deviations of suspects, in units of the noise, from which on they are
 /// impulses rather than its extremes.
 const IMPULSE: f64 = 3.5;
+/// The least impulse that is worth the name, of the range of the samples.
+const LEAST_IMPULSE: f64 = 10.0 / 255.0;
 /// Share of the pixels that may be impulses with more witnesses than are allowed
 /// for: they are missed.
 const MISSED: f64 = 4.2e-5;
@@ -53,6 +55,8 @@ pub struct Survey<T> {
     suspects: Histogram,
     /// The noise, where it is known.
     known_noise: Option<T>,
+    /// The range of the samples.
+    peak: T,
 }
 
 /// What a survey of the whole image says.
@@ -92,12 +96,13 @@ impl<T: Real> Survey<T> {
             let row = gradient.into_iter().zip(noise);
             cells.extend(row.map(|(gradient, noise)| Cell { gradient, noise }));
         }
-        Self { grid: *grid, rows, cells, suspects, known_noise: None }
+        Self { grid: *grid, rows, cells, suspects, known_noise: None, peak: T::one() }
     }
 
-    /// The noise is known, or not.
-    pub(super) fn set_noise(&mut self, noise: Option<T>) {
-        self.known_noise = noise;
+    /// The same with the range of the samples, and with the noise where it is
+    /// known.
+    pub(super) fn of(self, peak: T, known_noise: Option<T>) -> Self {
+        Self { peak, known_noise, ..self }
     }
 
     /// Puts the surveys of consecutive rows of regions together.
@@ -129,7 +134,8 @@ impl<T: Real> Survey<T> {
         Error::check_len("survey's rows", self.rows.end, self.grid.rows())?;
         let noise = self.known_noise.unwrap_or_else(|| self.noise());
         let pixels = (self.grid.width() * self.grid.height()) as f64;
-        let (beyond, amplitude) = self.suspects.tail(IMPULSE * as_f64(noise));
+        let least = (IMPULSE * as_f64(noise)).max(LEAST_IMPULSE * as_f64(self.peak));
+        let (beyond, amplitude) = self.suspects.tail(least);
         let share = (beyond / pixels).min(0.5);
         let (detailed, smooth) = self.gradient_bounds();
         Ok(Conditions {

@@ -205,7 +205,7 @@ pub(crate) fn automatic(
     let mut beyond: Vec<usize> = (0..image.len())
         .filter(|&i| first[i] != image[i])
         .map(|i| class((image[i] - first[i]).abs()))
-        .filter(|&c| c > class(3.5 * noise))
+        .filter(|&c| c > class((3.5 * noise).max(10.0 / 255.0 * peak)))
         .collect();
     beyond.sort_unstable();
     let share = (beyond.len() as f64 / image.len() as f64).min(0.5);
@@ -224,7 +224,7 @@ pub(crate) fn automatic(
     };
 
     // The regions.
-    let floor = noise.max(0.29 / 255.0 * peak);
+    let floor = noise.max(1.0 / 255.0 * peak);
     let calm = calm(witnesses, &|i| (1.5 * floor).max(spread(i) * (1.0 - 2.0 * share)));
     let points = points(region);
     let makers: Vec<Vec<f64>> = [0.01, 0.0316, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6]
