@@ -155,6 +155,11 @@ impl<T: Real, K: Kernel<T>> Denoiser<T, K> {
         self
     }
 
+    /// The range of the samples.
+    pub(super) fn peak(&self) -> T {
+        self.settings.peak
+    }
+
     /// Does once what is the same for all images.
     ///
     /// # Errors

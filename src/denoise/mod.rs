@@ -23,6 +23,7 @@ pub mod bm3d;
 mod denoiser;
 mod grid;
 mod impulses;
+mod kg_bm3d;
 mod ladder;
 mod noise_level;
 mod plane;
@@ -34,6 +35,7 @@ mod survey;
 
 pub use denoiser::{Band, DenoisePlan, Denoised, Denoiser, Detection, Masks, Report, Smoothing};
 pub use grid::Grid;
+pub use kg_bm3d::{KgBm3d, KgBm3dDenoised, KgBm3dPlan};
 pub use ladder::Penalty;
 pub use noise_level::noise_level;
 pub use plane::{Plane, PlaneBuf};

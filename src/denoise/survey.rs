@@ -102,7 +102,7 @@ impl<T: Real> Survey<T> {
     /// The same with the range of the samples, and with the noise where it is
     /// known.
     pub(super) fn of(self, peak: T, known_noise: Option<T>) -> Self {
-        Self { peak, known_noise, ..self }
+        Self { known_noise, peak, ..self }
     }
 
     /// Puts the surveys of consecutive rows of regions together.
