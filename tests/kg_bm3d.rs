@@ -1,0 +1,185 @@
+//! KG-BM3D, held to its parts put together literally.
+#![allow(missing_docs, clippy::pedantic)]
+#![cfg(feature = "std")]
+
+mod common;
+
+use common::problem::Random;
+use kgard::Error;
+use kgard::denoise::bm3d::{Bm3d, Transform};
+use kgard::denoise::{Denoiser, KgBm3d, Masks, Plane, noise_level};
+
+const WIDTH: usize = 72;
+const HEIGHT: usize = 60;
+
+/// Stripes that look like impulses to a smoother, beside a slope.
+fn picture() -> Vec<f32> {
+    let pixel = |x: f32, y: f32| {
+        if x > 36.0 { 120.0 + 50.0 * (1.7 * x + 0.9 * y).sin() } else { 80.0 + 2.0 * x + 0.5 * y }
+    };
+    (0..WIDTH * HEIGHT).map(|i| pixel((i % WIDTH) as f32, (i / WIDTH) as f32)).collect()
+}
+
+fn noisy(noise: f64, impulses: f64, seed: u64) -> (Vec<f32>, Vec<bool>) {
+    let mut random = Random(seed);
+    let mut hit = vec![false; WIDTH * HEIGHT];
+    let mut pixels = picture();
+    for (pixel, hit) in pixels.iter_mut().zip(&mut hit) {
+        *pixel += (noise * random.normal()) as f32;
+        if random.uniform() < impulses {
+            *hit = true;
+            *pixel += if random.uniform() < 0.5 { 100.0 } else { -100.0 };
+        }
+    }
+    (pixels, hit)
+}
+
+fn plane<T: Copy>(samples: &[T]) -> Plane<'_, T> {
+    Plane::new(samples, WIDTH, HEIGHT).unwrap()
+}
+
+fn error(a: &[f32], b: &[f32]) -> f32 {
+    (a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f32>() / a.len() as f32).sqrt()
+}
+
+/// The method, step by step.
+fn literal(pixels: &[f32], looks: usize) -> (Vec<f32>, Vec<bool>) {
+    let kgard = Denoiser::new(255.0).denoise(plane(pixels)).unwrap();
+    let extreme = kgard.report.conditions.extreme;
+    let u = kgard.outliers.samples();
+    let mut outlier: Vec<bool> = u.iter().map(|&u| u != 0.0).collect();
+    let mut repaired: Vec<f32> = pixels.iter().zip(u).map(|(y, u)| y - u).collect();
+    let mut sizes: Vec<f32> = u.iter().map(|u| u.abs()).filter(|&u| u > 0.0).collect();
+    sizes.sort_by(f32::total_cmp);
+    let amplitude = sizes.get(sizes.len() / 10).copied().unwrap_or(0.0);
+    let noise = |repaired: &[f32], outlier: &[bool]| {
+        noise_level(plane(repaired), Some(plane(outlier))).unwrap()
+    };
+    for strength in &[2.2, 1.2][..looks] {
+        let sigma = noise(&repaired, &outlier);
+        let mut bm3d = Bm3d::for_noise(strength * sigma, 255.0);
+        for stage in [&mut bm3d.first, &mut bm3d.second] {
+            (stage.step, stage.radius, stage.max_distance) = (4, 14, f32::INFINITY);
+        }
+        bm3d.first.transform = Transform::Dct;
+        let pilot = bm3d.denoise(plane(&repaired), strength * sigma).unwrap().into_samples();
+        let limit = f32::max(extreme * sigma, 0.6 * amplitude);
+        for i in 0..pixels.len() {
+            let is = (pixels[i] - pilot[i]).abs() > limit;
+            repaired[i] = match (is, outlier[i]) {
+                (false, _) => pixels[i],
+                (true, false) => pilot[i],
+                (true, true) => repaired[i] + 1.5 * (pilot[i] - repaired[i]),
+            };
+            outlier[i] = is;
+        }
+    }
+    let sigma = noise(&repaired, &outlier);
+    let last = Bm3d::for_noise(sigma, 255.0).denoise(plane(&repaired), sigma).unwrap();
+    (last.into_samples(), outlier)
+}
+
+#[test]
+fn the_method_literally() {
+    let (pixels, _) = noisy(8.0, 0.1, 1);
+    for looks in 0..=2 {
+        let (image, outlier) = literal(&pixels, looks);
+        let ours = KgBm3d::new(255.0).looks(looks).denoise(plane(&pixels)).unwrap();
+        assert_eq!(ours.channels[0].samples(), image, "{looks}");
+        let found: Vec<bool> = ours.outliers[0].samples().iter().map(|&u| u != 0.0).collect();
+        assert_eq!(found, outlier, "{looks}");
+    }
+}
+
+#[test]
+fn looking_again_helps_where_texture_looks_like_impulses() {
+    let clean = picture();
+    let (pixels, hit) = noisy(8.0, 0.1, 2);
+    let run = |looks| KgBm3d::new(255.0).looks(looks).denoise(plane(&pixels)).unwrap();
+    let (paper, twice) = (run(0), run(2));
+    let error =
+        |result: &kgard::denoise::KgBm3dDenoised<f32>| error(result.channels[0].samples(), &clean);
+    assert!(error(&twice) < 0.8 * error(&paper), "{} {}", error(&twice), error(&paper));
+    assert!(error(&twice) < 6.0, "{}", error(&twice));
+    let found = twice.outliers[0].samples().iter().zip(&hit).filter(|&(&u, &hit)| hit && u != 0.0);
+    let impulses = hit.iter().filter(|&&hit| hit).count();
+    assert!(found.count() as f64 > 0.97 * impulses as f64);
+}
+
+#[test]
+fn noise_that_is_known_is_not_estimated() {
+    let (pixels, _) = noisy(8.0, 0.05, 3);
+    let known = KgBm3d::new(255.0).noise(8.0).denoise(plane(&pixels)).unwrap();
+    assert_eq!(known.noise, [8.0]);
+    assert!(matches!(
+        KgBm3d::new(255.0).noise(-1.0).denoise(plane(&pixels)),
+        Err(Error::Negative { .. })
+    ));
+}
+
+#[test]
+fn colours_each_have_their_own_impulses() {
+    let clean = picture();
+    let shift = |by: f32| -> Vec<f32> { clean.iter().map(|x| x + by).collect() };
+    let truth = [shift(0.0), shift(20.0), shift(-30.0)];
+    let noisy = |c: usize| -> Vec<f32> {
+        let (pixels, _) = noisy(6.0, 0.08, 10 + c as u64);
+        pixels.iter().zip(&clean).zip(&truth[c]).map(|((y, clean), t)| y - clean + t).collect()
+    };
+    let noisy = [noisy(0), noisy(1), noisy(2)];
+    let plan = KgBm3d::new(255.0).plan().unwrap();
+    let channels: Vec<_> = noisy.iter().map(|channel| plane(channel)).collect();
+    let together = plan.denoise(&channels, Masks::default()).unwrap();
+    let mut sum = [0.0, 0.0];
+    for c in 0..3 {
+        let alone = plan.denoise(&channels[c..=c], Masks::default()).unwrap();
+        sum[0] += error(together.channels[c].samples(), &truth[c]);
+        sum[1] += error(alone.channels[0].samples(), &truth[c]);
+    }
+    // The channels are one picture, and help each other.
+    assert!(sum[0] < sum[1], "{sum:?}");
+    assert!(sum[0] < 15.0, "{sum:?}");
+    // Two channels are no colours.
+    let two = plan.denoise(&channels[..2], Masks::default()).unwrap();
+    let one = plan.denoise(&channels[1..2], Masks::default()).unwrap();
+    assert_eq!(two.channels[1], one.channels[0]);
+    assert!(matches!(plan.denoise(&[], Masks::default()), Err(Error::Empty { .. })));
+    let smaller = Plane::new(&noisy[0][..WIDTH * 10], WIDTH, 10).unwrap();
+    let different = plan.denoise(&[channels[0], smaller], Masks::default());
+    assert!(matches!(different, Err(Error::Length { .. })));
+}
+
+#[test]
+fn masks_hold_to_the_end() {
+    let clean = picture();
+    let (mut pixels, _) = noisy(5.0, 0.05, 4);
+    let bad: Vec<bool> = (0..pixels.len()).map(|i| i % WIDTH == 10).collect();
+    let keep: Vec<bool> = (0..pixels.len()).map(|i| i / WIDTH == 30 && !bad[i]).collect();
+    for (pixel, _) in pixels.iter_mut().zip(&bad).filter(|(_, bad)| **bad) {
+        *pixel = f32::NAN;
+    }
+    let masks = Masks { bad: Some(plane(&bad)), keep: Some(plane(&keep)) };
+    let plan = KgBm3d::new(255.0).plan().unwrap();
+    let result = plan.denoise(&[plane(&pixels)], masks).unwrap();
+    for i in 0..pixels.len() {
+        let pixel = result.channels[0].samples()[i];
+        assert!(!bad[i] || (pixel - clean[i]).abs() < 15.0, "{i}: {pixel} for {}", clean[i]);
+        assert!(!bad[i] || result.outliers[0].samples()[i] != 0.0);
+        assert!(!keep[i] || pixel == pixels[i] && result.outliers[0].samples()[i] == 0.0);
+    }
+}
+
+#[test]
+fn what_is_clean_stays_clean() {
+    for (name, pixels) in [("constant", vec![33.0; WIDTH * HEIGHT]), ("picture", picture())] {
+        let result = KgBm3d::new(255.0).denoise(plane(&pixels)).unwrap();
+        let error = error(result.channels[0].samples(), &pixels);
+        assert!(error < 1.5, "{name}: {error}");
+        assert!(name != "constant" || error == 0.0);
+    }
+    for (width, height) in [(1, 1), (3, 50), (9, 7)] {
+        let pixels = vec![5.0_f32; width * height];
+        let plane = Plane::new(&pixels, width, height).unwrap();
+        assert_eq!(KgBm3d::new(255.0).denoise(plane).unwrap().channels[0].samples(), pixels);
+    }
+}
