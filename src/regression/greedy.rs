@@ -62,11 +62,21 @@ pub(crate) fn search<T: Real>(
     rule: &mut impl StopRule<T>,
     storage: &mut impl Storage<T>,
 ) -> Result<(usize, StopReason), Error> {
+    search_from(maker, y, &[], rule, storage)
+}
+
+/// The same where the outliers `known` are out already.
+pub(crate) fn search_from<T: Real>(
+    maker: &impl ResidualMaker<T>,
+    y: &[T],
+    known: &[usize],
+    rule: &mut impl StopRule<T>,
+    storage: &mut impl Storage<T>,
+) -> Result<(usize, StopReason), Error> {
     rule.validate()?;
     let studentized = rule.studentized();
-    start(maker, y, studentized, storage)?;
+    let mut k = take_out_all(maker, y, known, studentized, storage)?;
     let cap = rule.cap().min(maker.len());
-    let mut k = 0;
     let reason = loop {
         let Parts { residual, variances, columns, indices, .. } = storage.parts();
         let scratch = &mut columns[k * residual.len()..][..residual.len()];
@@ -98,6 +108,19 @@ pub(crate) fn with_support<T: Real>(
     with_variances: bool,
     storage: &mut impl Storage<T>,
 ) -> Result<usize, Error> {
+    let k = take_out_all(maker, y, support, with_variances, storage)?;
+    solve_outliers(k, &mut storage.parts());
+    Ok(k)
+}
+
+/// Starts, and takes out the points `support`.
+fn take_out_all<T: Real>(
+    maker: &impl ResidualMaker<T>,
+    y: &[T],
+    support: &[usize],
+    with_variances: bool,
+    storage: &mut impl Storage<T>,
+) -> Result<usize, Error> {
     let n = maker.len();
     for (i, &index) in support.iter().enumerate() {
         if index >= n {
@@ -114,7 +137,6 @@ pub(crate) fn with_support<T: Real>(
         }
         take_out(maker, j, k, with_variances, storage.parts())?;
     }
-    solve_outliers(support.len(), &mut storage.parts());
     Ok(support.len())
 }
 
