@@ -80,13 +80,18 @@ impl StopArg {
 }
 
 /// A method with all its numbers known.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Recipe {
     /// With the lambda of a second solution, for the outliers of the first.
     Kgard {
         penalty: Penalty,
         stop: Stop<f64>,
         refit_lambda: Option<f64>,
+    },
+    /// KGARD whose outliers the tuner has found already.
+    Tuned {
+        penalty: Penalty,
+        outliers: Vec<usize>,
     },
     Krr {
         penalty: Penalty,
@@ -116,7 +121,7 @@ impl Recipe {
     /// The method.
     pub(crate) fn method(&self) -> Method {
         match self {
-            Self::Kgard { .. } => Method::Kgard,
+            Self::Kgard { .. } | Self::Tuned { .. } => Method::Kgard,
             Self::Krr { .. } => Method::Krr,
             Self::Ram { .. } => Method::Ram,
             Self::RbRvm => Method::RbRvm,
@@ -131,8 +136,8 @@ impl Recipe {
         kernel: &Choice,
     ) -> Result<Solution> {
         let kernel = kernel.kernel::<f64>()?;
-        let solution = match *self {
-            Self::Kgard { penalty, stop, refit_lambda } => {
+        let solution = match self {
+            &Self::Kgard { penalty, stop, refit_lambda } => {
                 let first = greedy(points, y, kernel, penalty, stop)?;
                 match refit_lambda {
                     None => Solution::of(&first),
@@ -145,10 +150,16 @@ impl Recipe {
                     }
                 }
             }
-            Self::Krr { penalty } => {
+            Self::Tuned { penalty, outliers } => {
+                let weights = penalty.weights(y.len());
+                let regularizer = penalty.regularizer(weights.as_deref());
+                let fit = kgard::fit_support(points, y, kernel, regularizer, outliers)?;
+                Solution { stop_reason: StopReason::Automatic, ..Solution::of(&fit) }
+            }
+            &Self::Krr { penalty } => {
                 Solution::of(&greedy(points, y, kernel, penalty, Stop::count(0))?)
             }
-            Self::Ram { penalty, mu } => {
+            &Self::Ram { penalty, mu } => {
                 let weights = penalty.weights(y.len());
                 let plan = Plan::new(points, kernel, penalty.regularizer(weights.as_deref()))?;
                 // The same function in any unit of measurement.

@@ -4,6 +4,7 @@ use crate::kernel::Choice;
 use crate::method::{Method, Recipe};
 use crate::penalty::{Border, Norm, Penalty};
 use serde::{Deserialize, Serialize};
+use std::fmt::Write;
 
 /// Method, kernel and what else the method has; none where it has no such
 /// thing.
@@ -21,10 +22,10 @@ pub(crate) struct Parameters {
 
 impl Parameters {
     pub(crate) fn new(recipe: &Recipe, kernel: Choice) -> Self {
-        let (penalty, refit_lambda, mu) = match *recipe {
-            Recipe::Kgard { penalty, refit_lambda, .. } => (Some(penalty), refit_lambda, None),
-            Recipe::Krr { penalty } => (Some(penalty), None, None),
-            Recipe::Ram { penalty, mu } => (Some(penalty), None, Some(mu)),
+        let (penalty, refit_lambda, mu) = match recipe {
+            Recipe::Kgard { penalty, refit_lambda, .. } => (Some(*penalty), *refit_lambda, None),
+            Recipe::Tuned { penalty, .. } | Recipe::Krr { penalty } => (Some(*penalty), None, None),
+            Recipe::Ram { penalty, mu } => (Some(*penalty), None, Some(*mu)),
             Recipe::RbRvm => (None, None, None),
         };
         Self {
@@ -45,10 +46,10 @@ impl Parameters {
         };
         let mut text = Penalty { lambda, norm, border: self.border }.to_string();
         if let Some(lambda) = self.refit_lambda {
-            text += &format!("; solved again with {lambda}");
+            let _ = write!(text, "; solved again with {lambda}");
         }
         if let Some(mu) = self.mu {
-            text += &format!("; mu {mu}");
+            let _ = write!(text, "; mu {mu}");
         }
         text
     }

@@ -48,6 +48,9 @@ pub(crate) fn choose(
     let fitting = lambda.unwrap_or_else(|| from_data(|t| t.lambda));
     let penalty = Penalty { lambda: fitting, norm, border };
     let recipe = match args.method {
+        Method::Kgard if is_open(args) && points.len() <= tune::SUBSET => {
+            Recipe::Tuned { penalty, outliers: tuned.map_or_else(Vec::new, |t| t.outliers) }
+        }
         Method::Kgard => {
             let searching = lambda.unwrap_or_else(|| from_data(|t| t.search_lambda));
             Recipe::Kgard {
@@ -65,6 +68,14 @@ pub(crate) fn choose(
         Method::RbRvm => Recipe::RbRvm,
     };
     Ok((Choice { family, sigma }, recipe))
+}
+
+/// Whether everything about the search for outliers is left to the tuner,
+/// which has then found them.
+fn is_open(args: &FitArgs) -> bool {
+    let search = args.stop.is_some() || args.at_most.is_some() || args.refit_lambda.is_some();
+    let given = |&(given, option): &(bool, &str)| given && option != "--regularizer";
+    !search && !args.penalty.options().iter().any(given)
 }
 
 /// Four digits: as many as the data tell, and few enough to be typed again.

@@ -18,7 +18,8 @@ impl Model {
         let method = self.parameters.method;
         let mut title = format!("{}: {count}", method.name());
         if method != Method::Krr {
-            title += &format!(", {}", counted(solution.outliers.len(), "outlier"));
+            title.push_str(", ");
+            title.push_str(&counted(solution.outliers.len(), "outlier"));
         }
         let outliers = solution.outliers.iter().map(|outlier| outlier.index).collect();
         if self.dim() == 1 {
