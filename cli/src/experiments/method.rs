@@ -46,7 +46,12 @@ impl Method {
     }
 
     /// Does what can be done before there are data.
-    pub(crate) fn prepare<'d>(&self, design: &'d Design) -> Result<Box<dyn Estimator + 'd>, Error> {
+    /// The tuner of the automatic method is shared by all settings.
+    pub(crate) fn prepare<'d>(
+        &self,
+        design: &'d Design,
+        automatic: &'d AutomaticOf<'d>,
+    ) -> Result<Box<dyn Estimator + 'd>, Error> {
         Ok(match *self {
             Self::Kgard { lambda, epsilon } => Box::new(Kgard::new(design, lambda, epsilon, None)?),
             Self::Refit { lambda, epsilon, refit } => {
@@ -54,7 +59,7 @@ impl Method {
             }
             Self::Ram { lambda, mu } => Box::new(RamOf::new(design, lambda, mu)?),
             Self::RbRvm => Box::new(RbRvmOf::new(design)),
-            Self::Automatic => Box::new(AutomaticOf::new(design)?),
+            Self::Automatic => Box::new(automatic),
         })
     }
 }
