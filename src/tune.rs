@@ -19,16 +19,26 @@
 //! generalised cross-validation, and to take the mean of the good grid points,
 //! each by its likelihood, instead of the single best.
 //!
+//! Outliers side by side at the border can pull the function along and so look
+//! good, and good points beside them bad: [`second_look`] sees through that.
+//!
 //! Beyond [`SUBSET`] points the grid is judged on that many of them.
 
+mod second_look;
+mod tail;
+
+pub use second_look::second_look;
+
+use crate::linalg::multiply;
 use crate::real::{constant, count};
-use crate::regression::greedy;
-use crate::regression::stop::{DEVIATION_PER_MEDIAN, median};
-use crate::regression::system::Model;
-use crate::regression::workspace::{Growing, Parts, Storage};
+use crate::regression::greedy::{self, ResidualMaker};
+use crate::regression::stop::median;
+use crate::regression::workspace::Growing;
 use crate::{Error, Fit, Kernel, PlanRef, Points, Real, Regularizer, Stop, StopReason};
 use alloc::vec;
 use alloc::vec::Vec;
+use second_look::{Costs, left_out_errors, noise_of, reconsider, solve};
+use tail::{Tail, has_heavy_tails};
 
 /// Points on which the grid is judged, at the most.
 pub const SUBSET: usize = 256;
@@ -48,8 +58,11 @@ const SHIFTS: [usize; 2] = [0, 2];
 const STARTS: usize = 3;
 /// Share of the errors that count while the outliers are not known.
 const TRIMMED_SHARE: f64 = 0.7;
-/// How much a point's leverage counts.
-const LEVERAGE: f64 = 1.35;
+/// Second looks before it has to be enough.
+const LOOKS: usize = 4;
+/// Grid points within so many steps of the best one are judged.
+const NEAR_WIDTHS: usize = 3;
+const NEAR_LAMBDAS: usize = 3;
 /// Rounds of searching and judging before it has to be enough.
 const ROUNDS: usize = 5;
 
@@ -124,8 +137,19 @@ struct GridPoint<T> {
     width: T,
     lambda: T,
     h: Vec<T>,
+    /// The diagonal of $H$.
+    diagonal: Vec<T>,
+    /// Which width, counted from the narrowest.
+    column: usize,
     /// Grid points of the same width with a larger $\lambda$.
     above: usize,
+}
+
+impl<T> GridPoint<T> {
+    fn is_near(&self, other: &Self) -> bool {
+        self.column.abs_diff(other.column) <= NEAR_WIDTHS
+            && self.above.abs_diff(other.above) <= NEAR_LAMBDAS
+    }
 }
 
 impl<T: Real, K: Kernel<T>, F: Fn(T) -> K> Tuner<T, F> {
@@ -176,8 +200,8 @@ impl<T: Real, K: Kernel<T>, F: Fn(T) -> K> Tuner<T, F> {
             subset,
             grid: Vec::new(),
         };
-        for &width in &own_widths {
-            tuner.add_width(judged, width, lambdas)?;
+        for (column, &width) in own_widths.iter().enumerate() {
+            tuner.add_width(judged, column, width, lambdas)?;
         }
         if tuner.grid.is_empty() {
             return Err(Error::Empty { what: "grid of widths and lambdas" });
@@ -189,6 +213,7 @@ impl<T: Real, K: Kernel<T>, F: Fn(T) -> K> Tuner<T, F> {
     fn add_width(
         &mut self,
         points: Points<'_, T>,
+        column: usize,
         width: T,
         lambdas: Option<&[T]>,
     ) -> Result<(), Error> {
@@ -208,7 +233,8 @@ impl<T: Real, K: Kernel<T>, F: Fn(T) -> K> Tuner<T, F> {
             match PlanRef::new(points, &kernel, regularizer, &mut memory, &mut scratch) {
                 Ok(plan) => {
                     let h = plan.residual_maker().to_vec();
-                    self.grid.push(GridPoint { width, lambda, h, above: 0 });
+                    let diagonal = (0..m).map(|i| h[i * m + i]).collect();
+                    self.grid.push(GridPoint { width, lambda, h, diagonal, column, above: 0 });
                 }
                 // A lambda too small for the precision is not on the grid.
                 Err(Error::NotPositiveDefinite { .. }) => {}
@@ -239,27 +265,31 @@ impl<T: Real, K: Kernel<T>, F: Fn(T) -> K> Tuner<T, F> {
         Error::check_len("y", y.len(), n)?;
         Error::check_finite("y", y)?;
         let y: Vec<T> = self.subset.iter().map(|&i| y[i]).collect();
-        let mut judge = Judge::new(&y, &self.grid);
+        let mut judge = Judge::new(&y, &self.grid)?;
         let starts = judge.starts()?;
-        let mut tuned = judge.at(starts[0], 0);
-        let mut shortest = T::infinity();
+        let mut best: Option<(Choice<T>, usize)> = None;
         for (i, &start) in starts.iter().enumerate() {
             if starts[..i].contains(&start) {
                 continue;
             }
             for shift in SHIFTS {
-                let (length, candidate) = judge.settle(start, shift)?;
-                if length < shortest {
-                    (shortest, tuned) = (length, candidate);
+                let choice = judge.settle(start, shift)?;
+                let choice = judge.look_again(choice)?;
+                if best.as_ref().is_none_or(|(best, _)| choice.length < best.length) {
+                    best = Some((choice, shift));
                 }
             }
         }
-        for outlier in &mut tuned.outliers {
-            *outlier = self.subset[*outlier];
-        }
-        tuned.lambda = tuned.lambda * self.per_subset();
-        tuned.search_lambda = tuned.search_lambda * self.per_subset();
-        Ok(tuned)
+        let (choice, shift) = best.ok_or(Error::Empty { what: "grid" })?;
+        let search = &self.grid[judge.above(choice.at, shift)];
+        let lambda = choice.lambda * self.per_subset();
+        Ok(Tuned {
+            width: choice.width,
+            lambda,
+            search_lambda: lambda * search.lambda / self.grid[choice.at].lambda,
+            noise: judge.noise(&choice)?,
+            outliers: choice.support.iter().map(|&i| self.subset[i]).collect(),
+        })
     }
 
     /// Tunes, finds the outliers and fits the function.
@@ -298,51 +328,77 @@ impl<T: Real, K: Kernel<T>, F: Fn(T) -> K> Tuner<T, F> {
 /// Judges a grid by one `y`.
 struct Judge<'a, T> {
     y: &'a [T],
-    grid: &'a [GridPoint<T>],
-    /// Errors below this are rounding.
-    floor: T,
-    /// What an outlier costs.
-    outlier_cost: T,
-    /// The scores of the grid for the supports met so far: searches from
-    /// different starts often end with the same one.
-    known: Vec<(Vec<usize>, Vec<T>)>,
+    grid: Vec<Cell<'a, T>>,
+    costs: Costs<T>,
+    /// The scores of the grid for the supports met so far, where they were
+    /// asked for: searches from different starts often end with the same one.
+    known: Vec<(Vec<usize>, Vec<Option<T>>)>,
+}
+
+/// A grid point and the residual of this `y` there, with nothing taken out.
+struct Cell<'a, T> {
+    point: &'a GridPoint<T>,
+    residual: Vec<T>,
+}
+
+impl<T: Real> ResidualMaker<T> for Cell<'_, T> {
+    fn len(&self) -> usize {
+        self.residual.len()
+    }
+
+    /// Of the one `y` there is.
+    fn residual(&self, _: &[T], out: &mut [T]) {
+        out.copy_from_slice(&self.residual);
+    }
+
+    fn column(&self, j: usize, out: &mut [T]) {
+        let n = self.residual.len();
+        out.copy_from_slice(&self.point.h[j * n..][..n]);
+    }
+
+    fn diagonal(&self, out: &mut [T], _: &mut [T]) {
+        out.copy_from_slice(&self.point.diagonal);
+    }
+}
+
+/// A support, and what suits it best.
+#[derive(Debug, Clone)]
+struct Choice<T> {
+    support: Vec<usize>,
+    width: T,
+    lambda: T,
+    /// The grid point next to these.
+    at: usize,
+    /// The length of the description.
+    length: T,
 }
 
 impl<'a, T: Real> Judge<'a, T> {
-    fn new(y: &'a [T], grid: &'a [GridPoint<T>]) -> Self {
-        let (low, high) =
-            y.iter().fold((T::infinity(), T::neg_infinity()), |(l, h), &y| (l.min(y), h.max(y)));
-        let size = y.iter().fold(T::min_positive_value(), |max, y| max.max(y.abs()));
-        let floor = size * T::epsilon();
-        // A uniform density over the range, beside the Gaussian's
-        // ln s + ln(2 pi e) / 2.
-        // Constant data have no range but their size.
-        let range = if high - low > size * constant(1e-9) { high - low } else { size };
-        let outlier_cost = range.ln() - constant(1.418_938_533_204_672_7);
-        Self { y, grid, floor, outlier_cost, known: Vec::new() }
+    fn new(y: &'a [T], grid: &'a [GridPoint<T>]) -> Result<Self, Error> {
+        let cell = |point: &'a GridPoint<T>| {
+            let mut residual = vec![T::zero(); y.len()];
+            multiply(&point.h, y, &mut residual)?;
+            Ok(Cell { point, residual })
+        };
+        let grid = grid.iter().map(cell).collect::<Result<Vec<_>, Error>>()?;
+        Ok(Self { y, grid, costs: Costs::new(y), known: Vec::new() })
     }
 
-    /// The plan of a grid point, without what makes coefficients.
-    fn plan(&self, point: &'a GridPoint<T>) -> PlanRef<'a, T> {
-        let model = Model::Mapped { map: &[], bias: T::zero() };
-        PlanRef { n: self.y.len(), h: &point.h, model }
-    }
-
-    /// Stage 1, where nothing is known of the outliers: the best grid point of the narrow, the middling and the wide kernels:
-    /// from a bad one, whose outliers are a part of the function, there may be
-    /// no way back.
+    /// Stage 1, where nothing is known of the outliers: the best grid point of
+    /// the narrow, the middling and the wide kernels. From a bad one, whose
+    /// outliers are a part of the function, there may be no way back.
     fn starts(&self) -> Result<[usize; STARTS], Error> {
         let kept = count::<T>(self.y.len()) * constant(TRIMMED_SHARE);
         let kept = kept.to_usize().unwrap_or(0).max(1);
         let mut best = [(T::infinity(), 0); STARTS];
-        for (i, point) in self.grid.iter().enumerate() {
-            let mut errors = self.errors(point, &[])?;
+        for i in 0..self.grid.len() {
+            let mut errors = self.errors(i, &[])?;
             for e in &mut errors {
                 *e = e.abs();
             }
             let order = |a: &T, b: &T| a.partial_cmp(b).unwrap_or(core::cmp::Ordering::Equal);
             errors.select_nth_unstable_by(kept - 1, order);
-            let score = self.root_mean_square(&errors[..kept]);
+            let score = self.costs.root_mean_square(&errors[..kept]);
             let third = &mut best[i * STARTS / self.grid.len()];
             if score < third.0 {
                 *third = (score, i);
@@ -351,111 +407,147 @@ impl<'a, T: Real> Judge<'a, T> {
         Ok(best.map(|(_, i)| i))
     }
 
-    /// Stage 2, from grid point `start`: gives the length of the description
-    /// and what was chosen.
-    fn settle(&mut self, start: usize, shift: usize) -> Result<(T, Tuned<T>), Error> {
-        let mut at = start;
-        let mut tuned = self.at(at, shift);
-        let mut length = T::infinity();
-        for _ in 0..ROUNDS {
-            let search = &self.grid[at + shift.min(self.grid[at].above)];
-            let mut storage = Growing::new(self.y.len(), 0);
-            let mut stop = Stop::automatic();
-            let (k, _) = greedy::search(&self.plan(search), self.y, &[], &mut stop, &mut storage)?;
-            let support = &storage.indices[..k];
-
-            let scores = self.scores(support)?;
-            let best = scores.iter().fold(T::infinity(), |min, &s| min.min(s));
-            let inliers = count::<T>(self.y.len() - k);
-            let (mut weights, mut width, mut lambda) = (T::zero(), T::zero(), T::zero());
-            for (point, &score) in self.grid.iter().zip(&scores) {
-                let weight = (best / score).powf(inliers);
-                weights = weights + weight;
-                width = width + weight * point.width.ln();
-                lambda = lambda + weight * point.lambda.ln();
-            }
-            tuned.width = (width / weights).exp();
-            tuned.lambda = (lambda / weights).exp();
-            let next = self.nearest(tuned.width, tuned.lambda);
-            let steps = shift.min(self.grid[next].above);
-            tuned.search_lambda =
-                tuned.lambda * self.grid[next + steps].lambda / self.grid[next].lambda;
-            length = inliers * scores[next].ln() + count::<T>(k) * self.outlier_cost;
-            tuned.noise = self.noise(&self.grid[next], support)?;
-            tuned.outliers = support.to_vec();
-            if next == at {
+    /// Stage 2, from grid point `at`: outliers and grid point in turn.
+    fn settle(&mut self, at: usize, shift: usize) -> Result<Choice<T>, Error> {
+        let mut choice = self.choose(self.search(&[], at, shift)?, at)?;
+        let mut last = at;
+        for _ in 1..ROUNDS {
+            if choice.at == last {
                 break;
             }
-            at = next;
+            last = choice.at;
+            choice = self.choose(self.search(&[], last, shift)?, last)?;
         }
-        Ok((length, tuned))
+        Ok(choice)
     }
 
-    /// The errors of each grid point with this support.
-    fn scores(&mut self, support: &[usize]) -> Result<Vec<T>, Error> {
+    /// The outliers, with a lambda `shift` steps above that of a grid point.
+    fn search(&self, known: &[usize], at: usize, shift: usize) -> Result<Vec<usize>, Error> {
+        let cell = &self.grid[self.above(at, shift)];
+        let mut storage = Growing::new(self.y.len(), known.len());
+        let (mut k, _) =
+            greedy::search(cell, self.y, known, &mut Stop::automatic(), &mut storage)?;
+        if has_heavy_tails(&mut storage, k) {
+            let mut cut = Growing::new(self.y.len(), k);
+            let known = &storage.indices[..k];
+            let (cut_k, _) = greedy::search(cell, self.y, known, &mut Tail, &mut cut)?;
+            // What takes half of the points is no tail.
+            if 2 * cut_k < self.y.len() {
+                (storage, k) = (cut, cut_k);
+            }
+        }
+        storage.indices.truncate(k);
+        Ok(storage.indices)
+    }
+
+    /// Stage 3: a second look at the support, kept if it shortens the
+    /// description.
+    fn look_again(&mut self, mut choice: Choice<T>) -> Result<Choice<T>, Error> {
+        for _ in 0..LOOKS {
+            let before = choice.length;
+            let (at, support) = (choice.at, choice.support.clone());
+            for shift in SHIFTS {
+                let cell = &self.grid[self.above(at, shift)];
+                let Some(support) = reconsider(cell, self.y, &support)? else { continue };
+                let other = self.choose(self.search(&support, at, 0)?, at)?;
+                if other.length < choice.length {
+                    choice = other;
+                }
+            }
+            if !(choice.length < before) {
+                break;
+            }
+        }
+        Ok(choice)
+    }
+
+    /// The grid point of the same width, with lambda `shift` steps larger.
+    fn above(&self, at: usize, shift: usize) -> usize {
+        at + shift.min(self.grid[at].point.above)
+    }
+
+    /// Width and lambda for a support: the mean of the grid by likelihood.
+    fn choose(&mut self, support: Vec<usize>, near: usize) -> Result<Choice<T>, Error> {
+        let scores = self.scores(&support, near)?;
+        let best = scores.iter().flatten().fold(T::infinity(), |min, &s| min.min(s));
+        let inliers = count::<T>(self.y.len() - support.len());
+        let (mut weights, mut width, mut lambda) = (T::zero(), T::zero(), T::zero());
+        for (cell, score) in self.grid.iter().zip(&scores) {
+            let Some(score) = *score else { continue };
+            let weight = (best / score).powf(inliers);
+            weights = weights + weight;
+            width = width + weight * cell.point.width.ln();
+            lambda = lambda + weight * cell.point.lambda.ln();
+        }
+        let width = (width / weights).exp();
+        let lambda = (lambda / weights).exp();
+        let at = self.nearest(width, lambda, &scores);
+        let score = scores[at].unwrap_or(best);
+        let length = self.costs.length(self.y.len(), support.len(), score);
+        Ok(Choice { support, width, lambda, at, length })
+    }
+
+    /// The errors of the grid points with this support, all around the best
+    /// one, which is sought from `near`. Farther ones have no weight.
+    fn scores(&mut self, support: &[usize], near: usize) -> Result<Vec<Option<T>>, Error> {
         let mut key = support.to_vec();
         key.sort_unstable();
-        if let Some((_, scores)) = self.known.iter().find(|(known, _)| *known == key) {
-            return Ok(scores.clone());
+        let known = self.known.iter().position(|(known, _)| *known == key);
+        let mut scores = match known {
+            Some(known) => self.known.swap_remove(known).1,
+            None => vec![None; self.grid.len()],
+        };
+        let mut center = near;
+        loop {
+            for i in 0..self.grid.len() {
+                if scores[i].is_none() && self.grid[i].point.is_near(self.grid[center].point) {
+                    scores[i] = Some(self.costs.root_mean_square(&self.errors(i, support)?));
+                }
+            }
+            let mut best = (T::infinity(), center);
+            for (i, score) in scores.iter().enumerate() {
+                if let Some(score) = *score
+                    && score < best.0
+                {
+                    best = (score, i);
+                }
+            }
+            if best.1 == center {
+                break;
+            }
+            center = best.1;
         }
-        let scores = self
-            .grid
-            .iter()
-            .map(|point| Ok(self.root_mean_square(&self.errors(point, support)?)))
-            .collect::<Result<Vec<T>, Error>>()?;
         self.known.push((key, scores.clone()));
         Ok(scores)
     }
 
-    /// Grid point `i` as it is.
-    fn at(&self, i: usize, shift: usize) -> Tuned<T> {
-        let point = &self.grid[i];
-        let search_lambda = self.grid[i + shift.min(point.above)].lambda;
-        let (width, lambda) = (point.width, point.lambda);
-        Tuned { width, lambda, search_lambda, noise: T::zero(), outliers: Vec::new() }
-    }
-
-    /// The grid point next to a width and a lambda.
-    fn nearest(&self, width: T, lambda: T) -> usize {
+    /// The grid point next to a width and a lambda, of those with a score.
+    fn nearest(&self, width: T, lambda: T, scores: &[Option<T>]) -> usize {
         let mut best = (T::infinity(), 0);
-        for (i, point) in self.grid.iter().enumerate() {
+        for (i, Cell { point, .. }) in self.grid.iter().enumerate() {
             // Widths count more: their grid is the finer one.
             let (dw, dl) = ((point.width / width).ln(), (point.lambda / lambda).ln());
             let distance = constant::<T>(16.0) * dw * dw + dl * dl;
-            if distance < best.0 {
+            if scores[i].is_some() && distance < best.0 {
                 best = (distance, i);
             }
         }
         best.1
     }
 
+    fn solve(&self, i: usize, support: &[usize]) -> Result<Growing<T>, Error> {
+        solve(&self.grid[i], self.y, support)
+    }
+
     /// The errors of the points not in the support, each left out.
-    fn errors(&self, point: &'a GridPoint<T>, support: &[usize]) -> Result<Vec<T>, Error> {
-        let mut storage = Growing::new(self.y.len(), support.len());
-        greedy::with_support(&self.plan(point), self.y, support, true, &mut storage)?;
-        let Parts { residual, variances, .. } = storage.parts();
-        let tight = constant::<T>(1e-3);
-        let error = |(&r, &v): (&T, &T)| {
-            let leverage = constant::<T>(LEVERAGE) * (T::one() - v);
-            r / (T::one() - leverage).max(tight * v).max(T::min_positive_value())
-        };
-        let all = residual.iter().zip(&*variances).map(error).enumerate();
-        Ok(all.filter(|(i, _)| !support.contains(i)).map(|(_, e)| e).collect())
+    fn errors(&self, i: usize, support: &[usize]) -> Result<Vec<T>, Error> {
+        Ok(left_out_errors(&self.solve(i, support)?, support))
     }
 
     /// Noise as the studentised residuals show it.
-    fn noise(&self, point: &'a GridPoint<T>, support: &[usize]) -> Result<T, Error> {
-        let mut storage = Growing::new(self.y.len(), support.len());
-        greedy::with_support(&self.plan(point), self.y, support, true, &mut storage)?;
-        let Parts { residual, variances, .. } = storage.parts();
-        let mut z: Vec<T> =
-            residual.iter().zip(&*variances).map(|(r, v)| r.abs() / v.sqrt()).collect();
-        Ok(constant::<T>(DEVIATION_PER_MEDIAN) * median(&mut z, support.len()))
-    }
-
-    fn root_mean_square(&self, errors: &[T]) -> T {
-        let sum = errors.iter().fold(T::zero(), |sum, &e| sum + e * e);
-        (sum / count(errors.len().max(1))).sqrt().max(self.floor)
+    fn noise(&self, choice: &Choice<T>) -> Result<T, Error> {
+        let mut solved = self.solve(choice.at, &choice.support)?;
+        Ok(noise_of(&mut solved, choice.support.len()))
     }
 }
 

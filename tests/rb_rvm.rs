@@ -5,8 +5,8 @@ mod common;
 
 use common::oracle::gauss;
 use common::problem::{Problem, Random};
-use kgard::baselines::rb_rvm::{RbRvm, RbRvmFit, RbRvmStop};
-use kgard::{Error, Gaussian, Kernel, Laplacian, Points, Polynomial};
+use kgard::baselines::rb_rvm::{RbRvm, RbRvmFit};
+use kgard::{Error, Gaussian, Kernel, Laplacian, Points, Polynomial, StopReason};
 
 /// The model of a fit in dense matrices: dictionary, covariance, posterior.
 struct Dense {
@@ -208,7 +208,7 @@ fn likelihood_posterior_and_predictions_are_those_of_the_dense_formulas() {
     for (n, dim, outliers, seed) in [(40, 1, 4, 1), (60, 2, 9, 2), (30, 3, 0, 3), (80, 1, 16, 4)] {
         let p = Problem::new(n, dim, outliers, 0.1, seed);
         let fit = RbRvm::new().fit(p.points(), &p.y, Gaussian::new(0.4)).unwrap();
-        assert_eq!(fit.stop_reason(), RbRvmStop::Converged);
+        assert_eq!(fit.stop_reason(), StopReason::Tolerance);
         agrees_with_dense(&fit, &p.y);
         // Other kernels, other options, an end in the middle.
         let fit = RbRvm::new().fit(p.points(), &p.y, Laplacian::new(0.5)).unwrap();
@@ -217,7 +217,7 @@ fn likelihood_posterior_and_predictions_are_those_of_the_dense_formulas() {
         agrees_with_dense(&known.fit(p.points(), &p.y, Gaussian::new(0.4)).unwrap(), &p.y);
         let cut = RbRvm::new().max_iterations(9);
         let fit = cut.fit(p.points(), &p.y, Gaussian::new(0.4)).unwrap();
-        assert_eq!((fit.stop_reason().name(), fit.iterations()), ("iteration-limit", 9));
+        assert_eq!((fit.stop_reason().name(), fit.iterations()), ("iteration_limit", 9));
         agrees_with_dense(&fit, &p.y);
     }
 }
@@ -283,7 +283,7 @@ fn does_not_degenerate_and_finds_all_outliers() {
         for seed in 10..16 {
             let p = Problem::table1(outliers, seed);
             let fit = RbRvm::new().fit(p.points(), &p.y, Gaussian::new(0.15)).unwrap();
-            assert_eq!(fit.stop_reason(), RbRvmStop::Converged);
+            assert_eq!(fit.stop_reason(), StopReason::Tolerance);
             let found = indices(&fit);
             assert!(p.wrong.iter().all(|j| found.contains(j)), "{outliers} outliers, {seed}");
             assert!(found.len() <= outliers + 12, "{} found of {outliers}", found.len());

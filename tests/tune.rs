@@ -3,7 +3,7 @@
 mod common;
 
 use common::problem::{Problem, Random};
-use kgard::tune::{Penalty, SUBSET, Tuner};
+use kgard::tune::{self, Penalty, SUBSET, Tuner};
 use kgard::{Error, Gaussian, Matern32, Plan, Regularizer, StopReason};
 
 fn missed<K>(fit: &kgard::Fit<f64, K>, problem: &Problem) -> usize {
@@ -112,4 +112,55 @@ fn awkward_data() {
     let double: Vec<f64> = (0..60).map(|i| (i / 2) as f64 / 30.0).collect();
     let noisy: Vec<f64> = double.iter().map(|x| (6.0 * x).sin() + 0.1 * random.normal()).collect();
     assert!(tune(&double, &noisy).unwrap().outliers().len() < 10);
+}
+
+/// Outliers of one sign side by side at the border, which the function could
+/// follow; and the same in the corner of a lattice.
+#[test]
+fn clusters_at_the_border() {
+    for (first, seed) in [(0, 1), (0, 2), (195, 3)] {
+        let mut problem = Problem::table1(20, seed);
+        for j in first..first + 4 {
+            if !problem.wrong.contains(&j) {
+                problem.y[j] += 15.0;
+                problem.wrong.push(j);
+            }
+        }
+        let tuner = Tuner::new(&problem.x, Gaussian::new, Penalty::L2).unwrap();
+        let fit = tuner.fit(&problem.y).unwrap();
+        assert_eq!(missed(&fit, &problem), 0, "seed {seed}");
+        assert!(fit.outliers().len() < problem.wrong.len() + 5, "seed {seed}");
+    }
+    let mut random = Random(9);
+    let x: Vec<f64> =
+        (0..256).flat_map(|i| [(i / 16) as f64 / 15.0, (i % 16) as f64 / 15.0]).collect();
+    let f = |p: &[f64]| 30.0 * (3.0 * p[0] + p[1]).sin();
+    let mut y: Vec<f64> = x.chunks(2).map(|p| f(p) + 3.0 * random.normal()).collect();
+    for j in [0, 1, 2, 90, 130, 200] {
+        y[j] -= 40.0;
+    }
+    let points = kgard::Points::new(&x, 2).unwrap();
+    let fit = Tuner::new(points, Gaussian::new, Penalty::L2).unwrap().fit(&y).unwrap();
+    for j in [0, 1, 2, 90, 130, 200] {
+        assert!(fit.outliers().iter().any(|o| o.index == j), "{j}");
+    }
+}
+
+/// KGARD with fixed parameters is led astray; a second look is not.
+#[test]
+fn a_second_look_finds_what_was_hidden() {
+    let mut problem = Problem::table1(0, 5);
+    problem.wrong = (0..5).collect();
+    for j in 0..5 {
+        problem.y[j] += 15.0;
+    }
+    let plan = Plan::new(&problem.x, Gaussian::new(0.15), Regularizer::l2(0.2)).unwrap();
+    let astray = [5, 6, 7, 8];
+    let found = tune::second_look(&plan.as_ref(), &problem.y, &astray).unwrap();
+    assert_eq!(found, problem.wrong);
+    // Nothing to see: the support stays as it is.
+    let again = tune::second_look(&plan.as_ref(), &problem.y, &found).unwrap();
+    assert_eq!(again, found);
+    assert!(tune::second_look(&plan.as_ref(), &problem.y, &[999]).is_err());
+    assert!(tune::second_look(&plan.as_ref(), &problem.y[1..], &[]).is_err());
 }

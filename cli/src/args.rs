@@ -49,6 +49,7 @@ Examples:
   kgard fit - --sigma 0.3 --lambda 0.1 --refit-lambda 0.01 -o model.json < data.csv
   kgard fit data.csv --sigma 0.3 --lambda 0.1 --predict grid.csv --predictions out.csv
   kgard fit data.csv --sigma 0.3 --lambda 0.1 --plot fit.svg
+  kgard fit data.csv --method ram --lambda 0.07 --mu 2.5
 
 The file has one row per point, columns separated by commas. The first line is a
 header unless all of its cells are numbers. Rows are counted from 0, without the
@@ -67,9 +68,13 @@ pub(crate) struct FitArgs {
     /// The column to be fitted, by name or by number from 1 [default: the last]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) target: Option<String>,
-    /// The method: with outliers, or plain kernel ridge regression
+    /// How to fit
     #[arg(long, value_enum, default_value_t = Method::Kgard)]
     pub(crate) method: Method,
+    /// What the size of an outlier weighs in RAM: residuals beyond M/2 are
+    /// outliers [default: from the noise in the data]
+    #[arg(long, value_name = "M", value_parser = positive, allow_negative_numbers = true)]
+    pub(crate) mu: Option<f64>,
     /// When to stop: `norm:E` or `max:E` when the 2-norm of the residual or its
     /// largest entry is at most E, `auto` when none stands out [default: auto]
     #[arg(long, value_name = "RULE", allow_hyphen_values = true)]
@@ -267,28 +272,39 @@ pub(crate) struct PenaltyArgs {
     /// The strength of the penalty [default of fit: from the data]
     #[arg(long, value_name = "L", value_parser = positive, allow_negative_numbers = true)]
     lambda: Option<f64>,
-    /// What is penalised
-    #[arg(long, value_enum, default_value_t = Norm::L2)]
-    regularizer: Norm,
+    /// What is penalised [default: l2; rkhs for RAM]
+    #[arg(long, value_enum)]
+    regularizer: Option<Norm>,
     /// Multiply lambda by F at the first and the last M rows (l2 only)
     #[arg(long, value_name = "M:F", allow_hyphen_values = true)]
     border: Option<Border>,
 }
 
 impl PenaltyArgs {
-    /// The strength, if it was given, and the kind of penalty.
-    pub(crate) fn parts(&self) -> Result<(Option<f64>, Norm, Option<Border>)> {
-        if self.border.is_some() && self.regularizer == Norm::Rkhs {
+    /// The strength, if it was given, and the kind of penalty, which is
+    /// `default` if it was not.
+    pub(crate) fn parts(&self, default: Norm) -> Result<(Option<f64>, Norm, Option<Border>)> {
+        let norm = self.regularizer.unwrap_or(default);
+        if self.border.is_some() && norm == Norm::Rkhs {
             return Err(Error::usage(
-                "--border works with --regularizer l2 only: drop one of the two options",
+                "--border works with --regularizer l2 only: give that, or drop --border",
             ));
         }
-        Ok((self.lambda, self.regularizer, self.border))
+        Ok((self.lambda, norm, self.border))
+    }
+
+    /// The options that were given.
+    pub(crate) fn options(&self) -> [(bool, &'static str); 3] {
+        [
+            (self.lambda.is_some(), "--lambda"),
+            (self.regularizer.is_some(), "--regularizer"),
+            (self.border.is_some(), "--border"),
+        ]
     }
 
     /// The penalty, with a strength that must have been given.
     pub(crate) fn given(&self) -> Result<Penalty> {
-        let (lambda, norm, border) = self.parts()?;
+        let (lambda, norm, border) = self.parts(Norm::L2)?;
         let lambda = lambda.ok_or_else(|| {
             Error::usage(
                 "--lambda is not given, and a grid without data has nothing to tune it by: give \

@@ -12,6 +12,7 @@ mod model;
 mod noise;
 mod number;
 mod output;
+mod parameters;
 mod penalty;
 mod plot;
 mod prediction;

@@ -3,9 +3,10 @@
 use crate::error::{Error, Result};
 use crate::kernel::{AnyKernel, Choice};
 use crate::number::not_negative;
-use crate::penalty::Penalty;
+use crate::penalty::{Norm, Penalty};
 use clap::ValueEnum;
-use kgard::{Outlier, Points, Stop, StopReason};
+use kgard::baselines::{Ram, RbRvm};
+use kgard::{Fit, Outlier, Plan, Points, Stop, StopReason};
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
@@ -17,6 +18,10 @@ pub(crate) enum Method {
     Kgard,
     /// Kernel ridge regression: no outliers
     Krr,
+    /// Outliers by a reweighted 1-norm of their sizes
+    Ram,
+    /// Robust relevance vector machine: a sparse function, no penalty
+    RbRvm,
 }
 
 impl Method {
@@ -25,6 +30,16 @@ impl Method {
         match self {
             Self::Kgard => "kgard",
             Self::Krr => "krr",
+            Self::Ram => "ram",
+            Self::RbRvm => "rb-rvm",
+        }
+    }
+
+    /// The penalty it was published with.
+    pub(crate) fn norm(self) -> Norm {
+        match self {
+            Self::Ram => Norm::Rkhs,
+            Self::Kgard | Self::Krr | Self::RbRvm => Norm::L2,
         }
     }
 }
@@ -64,16 +79,28 @@ impl StopArg {
     }
 }
 
-/// One problem, all numbers known.
-#[derive(Debug)]
-pub(crate) struct Problem<'a> {
-    pub(crate) points: Points<'a, f64>,
-    pub(crate) y: &'a [f64],
-    pub(crate) kernel: Choice,
-    pub(crate) penalty: Penalty,
-    pub(crate) stop: Stop<f64>,
-    /// The lambda of a second solution, for the outliers of the first.
-    pub(crate) refit_lambda: Option<f64>,
+/// A method with all its numbers known.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Recipe {
+    /// With the lambda of a second solution, for the outliers of the first.
+    Kgard {
+        penalty: Penalty,
+        stop: Stop<f64>,
+        refit_lambda: Option<f64>,
+    },
+    /// KGARD whose outliers the tuner has found already.
+    Tuned {
+        penalty: Penalty,
+        outliers: Vec<usize>,
+    },
+    Krr {
+        penalty: Penalty,
+    },
+    Ram {
+        penalty: Penalty,
+        mu: f64,
+    },
+    RbRvm,
 }
 
 /// What every method finds.
@@ -81,7 +108,7 @@ pub(crate) struct Problem<'a> {
 pub(crate) struct Solution {
     pub(crate) coefficients: Vec<f64>,
     pub(crate) bias: f64,
-    /// In order of selection.
+    /// In order of selection; by size where the method selects none.
     pub(crate) outliers: Vec<Outlier<f64>>,
     pub(crate) fitted: Vec<f64>,
     pub(crate) residual: Vec<f64>,
@@ -90,44 +117,91 @@ pub(crate) struct Solution {
     pub(crate) stop_reason: StopReason,
 }
 
-impl Problem<'_> {
-    /// Solves it.
-    pub(crate) fn solve(&self, method: Method) -> Result<Solution> {
-        let kernel = self.kernel.kernel::<f64>()?;
-        let solution = match method {
-            Method::Kgard => self.greedy(kernel, self.stop),
-            Method::Krr => self.greedy(kernel, Stop::count(0)),
-        }?;
+impl Recipe {
+    /// The method.
+    pub(crate) fn method(&self) -> Method {
+        match self {
+            Self::Kgard { .. } | Self::Tuned { .. } => Method::Kgard,
+            Self::Krr { .. } => Method::Krr,
+            Self::Ram { .. } => Method::Ram,
+            Self::RbRvm => Method::RbRvm,
+        }
+    }
+
+    /// Fits `y`.
+    pub(crate) fn solve(
+        &self,
+        points: Points<'_, f64>,
+        y: &[f64],
+        kernel: &Choice,
+    ) -> Result<Solution> {
+        let kernel = kernel.kernel::<f64>()?;
+        let solution = match self {
+            &Self::Kgard { penalty, stop, refit_lambda } => {
+                let first = greedy(points, y, kernel, penalty, stop)?;
+                match refit_lambda {
+                    None => Solution::of(&first),
+                    Some(lambda) => {
+                        let weights = penalty.weights(y.len());
+                        let penalty = penalty.with_lambda(lambda);
+                        let refit = first.refit(y, penalty.regularizer(weights.as_deref()))?;
+                        let (iterations, stop_reason) = (first.iterations(), first.stop_reason());
+                        Solution { iterations, stop_reason, ..Solution::of(&refit) }
+                    }
+                }
+            }
+            Self::Tuned { penalty, outliers } => {
+                let weights = penalty.weights(y.len());
+                let regularizer = penalty.regularizer(weights.as_deref());
+                let fit = kgard::fit_support(points, y, kernel, regularizer, outliers)?;
+                Solution { stop_reason: StopReason::Automatic, ..Solution::of(&fit) }
+            }
+            &Self::Krr { penalty } => {
+                Solution::of(&greedy(points, y, kernel, penalty, Stop::count(0))?)
+            }
+            &Self::Ram { penalty, mu } => {
+                let weights = penalty.weights(y.len());
+                let plan = Plan::new(points, kernel, penalty.regularizer(weights.as_deref()))?;
+                // The same function in any unit of measurement.
+                Solution::of(&Ram::new(mu).unit(mu / 2.0).fit(&plan, y)?)
+            }
+            Self::RbRvm => {
+                let mut solution = Solution::of(&*RbRvm::new().fit(points, y, kernel)?);
+                solution.outliers.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
+                solution
+            }
+        };
         solution.check()?;
         Ok(solution)
     }
+}
 
-    /// Algorithm 1, then the second solution if there is to be one.
-    fn greedy(&self, kernel: AnyKernel<f64>, stop: Stop<f64>) -> Result<Solution> {
-        let weights = self.penalty.weights(self.y.len());
-        let weights = weights.as_deref();
-        let regularizer = self.penalty.regularizer(weights);
-        let mut fit = kgard::fit(self.points, self.y, kernel, regularizer, stop)?;
-        let iterations = fit.outliers().len();
-        let stop_reason = fit.stop_reason();
-        if let Some(lambda) = self.refit_lambda {
-            let regularizer = self.penalty.with_lambda(lambda).regularizer(weights);
-            fit = fit.refit(self.y, regularizer)?;
-        }
-        Ok(Solution {
+/// Algorithm 1.
+fn greedy(
+    points: Points<'_, f64>,
+    y: &[f64],
+    kernel: AnyKernel<f64>,
+    penalty: Penalty,
+    stop: Stop<f64>,
+) -> Result<Fit<f64, AnyKernel<f64>>> {
+    let weights = penalty.weights(y.len());
+    Ok(kgard::fit(points, y, kernel, penalty.regularizer(weights.as_deref()), stop)?)
+}
+
+impl Solution {
+    fn of<K>(fit: &Fit<f64, K>) -> Self {
+        Self {
             coefficients: fit.coefficients().to_vec(),
             bias: fit.bias(),
             outliers: fit.outliers().to_vec(),
             fitted: fit.fitted().to_vec(),
             residual: fit.residual().to_vec(),
             residual_norm: fit.residual_norm(),
-            iterations,
-            stop_reason,
-        })
+            iterations: fit.iterations(),
+            stop_reason: fit.stop_reason(),
+        }
     }
-}
 
-impl Solution {
     /// Finite data may still be too large for the arithmetic.
     fn check(&self) -> Result<()> {
         let outliers = self.outliers.iter().map(|outlier| &outlier.value);

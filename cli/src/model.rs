@@ -2,9 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::input::Source;
-use crate::kernel::Choice;
-use crate::method::Method;
-use crate::penalty::Penalty;
+use crate::parameters::Parameters;
 use serde::{Deserialize, Serialize};
 
 /// What a model file calls itself.
@@ -17,12 +15,8 @@ const VERSION: u64 = 1;
 pub(crate) struct Model {
     #[serde(flatten)]
     pub(crate) head: Head,
-    pub(crate) method: Method,
     #[serde(flatten)]
-    pub(crate) kernel: Choice,
-    #[serde(flatten)]
-    pub(crate) penalty: Penalty,
-    pub(crate) refit_lambda: Option<f64>,
+    pub(crate) parameters: Parameters,
     /// Names of the input columns, if the data had a header.
     pub(crate) inputs: Option<Vec<String>>,
     /// Name of the target column, if the data had a header.
@@ -127,16 +121,8 @@ impl Model {
         {
             finite(&format!("a coordinate of point {i}"), x)?;
         }
-        let positive = |what: &str, x: f64| {
-            if x > 0.0 && x.is_finite() {
-                Ok(())
-            } else {
-                Err(format!("its {what} is {x}, which is not positive: fit it anew"))
-            }
-        };
-        positive("lambda", self.penalty.lambda)?;
-        positive("refit_lambda", self.refit_lambda.unwrap_or(1.0))?;
-        self.kernel.kernel::<f64>().map(|_| ()).map_err(|error| match error {
+        self.parameters.check()?;
+        self.parameters.kernel.kernel::<f64>().map(|_| ()).map_err(|error| match error {
             Error::Usage(text) | Error::Failed(text) => text,
             Error::PipeClosed => String::new(),
         })

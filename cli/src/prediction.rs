@@ -34,7 +34,7 @@ impl Model {
         let grid_points = grid.numbers(&self.columns(grid)?)?;
         let points = self.points.concat();
         let points = Points::new(&points, dim)?;
-        let kernel = self.kernel.kernel::<f64>()?;
+        let kernel = self.parameters.kernel.kernel::<f64>()?;
         let rows = grid_points.chunks_exact(dim).enumerate();
         rows.map(|(row, x)| {
             let value = kgard::predict(points, &kernel, &self.coefficients, self.bias, x)?;

@@ -1,10 +1,9 @@
 //! What `kgard fit` tells about a fit: a summary, or a JSON object.
 
 use crate::error::{Error, Result};
-use crate::kernel::Choice;
 use crate::method::{Method, Solution};
 use crate::number::{counted, short};
-use crate::penalty::Penalty;
+use crate::parameters::Parameters;
 use kgard::{Points, StopReason};
 use serde::Serialize;
 use std::fmt::Write;
@@ -12,10 +11,7 @@ use std::fmt::Write;
 /// A fit and what it was made of.
 #[derive(Debug)]
 pub(crate) struct Report<'a> {
-    pub(crate) method: Method,
-    pub(crate) kernel: Choice,
-    pub(crate) penalty: Penalty,
-    pub(crate) refit_lambda: Option<f64>,
+    pub(crate) parameters: Parameters,
     pub(crate) inputs: Option<&'a [String]>,
     pub(crate) target: Option<&'a str>,
     pub(crate) points: Points<'a, f64>,
@@ -25,15 +21,11 @@ pub(crate) struct Report<'a> {
 /// The JSON object. Scripts rely on its keys.
 #[derive(Serialize)]
 struct Json<'a> {
-    method: Method,
+    #[serde(flatten)]
+    parameters: Parameters,
     n: usize,
     inputs: Option<&'a [String]>,
     target: Option<&'a str>,
-    #[serde(flatten)]
-    kernel: Choice,
-    #[serde(flatten)]
-    penalty: Penalty,
-    refit_lambda: Option<f64>,
     bias: f64,
     coefficients: &'a [f64],
     outliers: Vec<JsonOutlier>,
@@ -56,13 +48,10 @@ impl Report<'_> {
         let solution = self.solution;
         let outliers = solution.outliers.iter();
         let json = Json {
-            method: self.method,
+            parameters: self.parameters,
             n: self.points.len(),
             inputs: self.inputs,
             target: self.target,
-            kernel: self.kernel,
-            penalty: self.penalty,
-            refit_lambda: self.refit_lambda,
             bias: solution.bias,
             coefficients: &solution.coefficients,
             outliers: outliers.map(|o| JsonOutlier { index: o.index, value: o.value }).collect(),
@@ -87,16 +76,12 @@ impl Report<'_> {
         if let (Some(inputs), Some(target)) = (self.inputs, self.target) {
             let _ = write!(data, " ({}), target {target}", inputs.join(", "));
         }
-        let mut penalty = self.penalty.to_string();
-        if let Some(lambda) = self.refit_lambda {
-            let _ = write!(penalty, "; solved again with {lambda}");
-        }
         let mut text = String::new();
         for (what, value) in [
             ("data", data),
-            ("method", self.method.name().to_owned()),
-            ("kernel", self.kernel.to_string()),
-            ("penalty", penalty),
+            ("method", self.parameters.method.name().to_owned()),
+            ("kernel", self.parameters.kernel.to_string()),
+            ("penalty", self.parameters.penalty()),
             ("bias", short(solution.bias)),
             ("residual norm", short(solution.residual_norm)),
             ("iterations", solution.iterations.to_string()),
@@ -134,7 +119,7 @@ impl Report<'_> {
     }
 
     fn why(&self) -> String {
-        if self.method == Method::Krr {
+        if self.parameters.method == Method::Krr {
             return "at once: krr looks for no outliers".into();
         }
         let reason = self.solution.stop_reason;
@@ -144,6 +129,8 @@ impl Report<'_> {
             StopReason::Automatic => "no residual stands out any more",
             StopReason::Cap => "as many outliers as allowed were taken out",
             StopReason::Exhausted => "nothing is left to take out",
+            StopReason::Tolerance => "nothing changes any more",
+            StopReason::IterationLimit => "it took too long; the result is not final",
             _ => return reason.to_string(),
         };
         format!("{reason}: {words}")

@@ -1,66 +1,81 @@
 //! Numbers that the command line leaves open, taken from the data.
 
-use crate::args::{KernelArgs, PenaltyArgs};
+use crate::args::FitArgs;
 use crate::error::Result;
 use crate::kernel::{AnyKernel, Choice};
+use crate::method::{Method, Recipe, StopArg};
 use crate::penalty::{Norm, Penalty};
-use kgard::tune::{self, Tuner};
+use kgard::tune::{self, Tuned, Tuner};
 use kgard::{Linear, Points};
 
-/// Kernel and penalty, complete.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Chosen {
-    pub(crate) kernel: Choice,
-    /// With the lambda for the search of outliers.
-    pub(crate) penalty: Penalty,
-    /// The lambda for the function, where it is another one.
-    pub(crate) refit_lambda: Option<f64>,
-}
+/// RAM's threshold mu / 2 in standard deviations of the noise: of 1.75, 2.25
+/// and 2.75 the best on the data of the paper's tables (20 runs each).
+const RAM_THRESHOLD: f64 = 1.75;
 
-/// What is given is kept, what is not is tuned. `outliers` tells whether the
-/// method looks for any: if not, there is only the lambda for the function.
+/// Kernel and method, complete: what is given is kept, what is not is tuned.
 pub(crate) fn choose(
-    kernel: &KernelArgs,
-    penalty: &PenaltyArgs,
+    args: &FitArgs,
     points: Points<'_, f64>,
     y: &[f64],
-    outliers: bool,
-) -> Result<Chosen> {
-    let family = kernel.family()?;
-    let sigma = kernel.sigma();
-    let (lambda, norm, border) = penalty.parts()?;
-    if let (Some(lambda), true) = (lambda, sigma.is_some() || !family.has_width()) {
-        let penalty = Penalty { lambda, norm, border };
-        return Ok(Chosen { kernel: Choice { family, sigma }, penalty, refit_lambda: None });
-    }
-    // A kernel without a width is one and the same for the only width there is.
-    let width = if family.has_width() { sigma } else { Some(1.0) };
-    let of_width = |width: f64| {
-        let choice = Choice { family, sigma: family.has_width().then_some(width) };
-        // The tuner asks for positive widths only, which every kernel takes.
-        choice.kernel().unwrap_or(AnyKernel::Linear(Linear))
+) -> Result<(Choice, Recipe)> {
+    let family = args.kernel.family()?;
+    let sigma = args.kernel.sigma();
+    let (lambda, norm, border) = args.penalty.parts(args.method.norm())?;
+    let needs_width = family.has_width() && sigma.is_none();
+    let needs_lambda = lambda.is_none() && args.method != Method::RbRvm;
+    let needs_mu = args.mu.is_none() && args.method == Method::Ram;
+    let tuned = if needs_width || needs_lambda || needs_mu {
+        // A kernel without a width is one and the same for the only width there is.
+        let width = if family.has_width() { sigma } else { Some(1.0) };
+        let of_width = |width: f64| {
+            let choice = Choice { family, sigma: family.has_width().then_some(width) };
+            // The tuner asks for positive widths only, which every kernel takes.
+            choice.kernel().unwrap_or(AnyKernel::Linear(Linear))
+        };
+        let norm = match norm {
+            Norm::L2 => tune::Penalty::L2,
+            Norm::Rkhs => tune::Penalty::Rkhs,
+        };
+        let widths = width.as_ref().map(std::slice::from_ref);
+        let lambdas = lambda.as_ref().map(std::slice::from_ref);
+        Some(Tuner::with_grid(points, of_width, norm, widths, lambdas)?.tune(y)?)
+    } else {
+        None
     };
-    let tuned_norm = match norm {
-        Norm::L2 => tune::Penalty::L2,
-        Norm::Rkhs => tune::Penalty::Rkhs,
+    let from_data =
+        |of: fn(&Tuned<f64>) -> f64| tuned.as_ref().map_or(f64::NAN, |tuned| rounded(of(tuned)));
+    let sigma = family.has_width().then(|| sigma.unwrap_or_else(|| from_data(|t| t.width)));
+    let fitting = lambda.unwrap_or_else(|| from_data(|t| t.lambda));
+    let penalty = Penalty { lambda: fitting, norm, border };
+    let recipe = match args.method {
+        Method::Kgard if is_open(args) && points.len() <= tune::SUBSET => {
+            Recipe::Tuned { penalty, outliers: tuned.map_or_else(Vec::new, |t| t.outliers) }
+        }
+        Method::Kgard => {
+            let searching = lambda.unwrap_or_else(|| from_data(|t| t.search_lambda));
+            Recipe::Kgard {
+                penalty: penalty.with_lambda(searching),
+                stop: args.stop.unwrap_or(StopArg::Auto).rule(args.at_most),
+                refit_lambda: args.refit_lambda.or((searching > fitting).then_some(fitting)),
+            }
+        }
+        Method::Krr => Recipe::Krr { penalty },
+        Method::Ram => {
+            let mu = args.mu.unwrap_or_else(|| from_data(|t| 2.0 * RAM_THRESHOLD * t.noise));
+            // Data without noise: any threshold above nothing will do.
+            Recipe::Ram { penalty, mu: mu.max(f64::MIN_POSITIVE) }
+        }
+        Method::RbRvm => Recipe::RbRvm,
     };
-    let tuner = Tuner::with_grid(
-        points,
-        of_width,
-        tuned_norm,
-        width.as_ref().map(std::slice::from_ref),
-        lambda.as_ref().map(std::slice::from_ref),
-    )?;
-    let tuned = tuner.tune(y)?;
-    let sigma = family.has_width().then(|| sigma.unwrap_or_else(|| rounded(tuned.width)));
-    let fitting = lambda.unwrap_or_else(|| rounded(tuned.lambda));
-    let searching = lambda.unwrap_or_else(|| rounded(tuned.search_lambda));
-    let first = if outliers { searching } else { fitting };
-    Ok(Chosen {
-        kernel: Choice { family, sigma },
-        penalty: Penalty { lambda: first, norm, border },
-        refit_lambda: (first > fitting).then_some(fitting),
-    })
+    Ok((Choice { family, sigma }, recipe))
+}
+
+/// Whether everything about the search for outliers is left to the tuner,
+/// which has then found them.
+fn is_open(args: &FitArgs) -> bool {
+    let search = args.stop.is_some() || args.at_most.is_some() || args.refit_lambda.is_some();
+    let given = |&(given, option): &(bool, &str)| given && option != "--regularizer";
+    !search && !args.penalty.options().iter().any(given)
 }
 
 /// Four digits: as many as the data tell, and few enough to be typed again.

@@ -7,7 +7,8 @@
 //! $$ \min_{\alpha, c, o} \lVert y - K \alpha - c \mathbf 1 - o \rVert^2 + \text{penalty}(\alpha, c) + \mu \sum_i w_i |o_i| , $$
 //!
 //! first with all $w_i = 1$, then *refined*: solved again with
-//! $w_i = 1 / (|o_i| + \delta)$, which comes closer to counting.
+//! $w_i = 1 / (|o_i| + \delta)$, which comes closer to counting. As it stands
+//! this weight depends on the unit of $y$; see [`Ram::unit`].
 //!
 //! Minimised over $\alpha$ and $c$, the first two terms are
 //! $(y - o)^T H (y - o)$ with the residual maker $H$ of the
@@ -21,6 +22,7 @@
 //! $$ r_i = \tfrac{\mu w_i}{2} \operatorname{sign} o_i \ \text{ where } o_i \ne 0, \qquad |r_i| \le \tfrac{\mu w_i}{2} \ \text{ elsewhere.} $$
 
 use crate::real::{constant, count};
+use crate::regression::Found;
 use crate::{Error, Fit, Kernel, Outlier, Plan, Real, StopReason};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -42,6 +44,7 @@ use alloc::vec::Vec;
 pub struct Ram<T> {
     mu: T,
     reweightings: usize,
+    unit: T,
     delta: T,
     tolerance: T,
     max_sweeps: usize,
@@ -55,6 +58,7 @@ impl<T: Real> Ram<T> {
         Self {
             mu,
             reweightings: 1,
+            unit: T::one(),
             delta: constant(1e-5),
             tolerance: constant::<T>(1e-9).max(constant::<T>(16.0) * T::epsilon()),
             max_sweeps: 10_000,
@@ -65,6 +69,16 @@ impl<T: Real> Ram<T> {
     #[must_use]
     pub fn reweightings(mut self, stages: usize) -> Self {
         self.reweightings = stages;
+        self
+    }
+
+    /// The unit $s$ > 0 in which the weights see the outliers,
+    /// $w_i = 1 / (|o_i| / s + \delta)$. Published is $s = 1$, which suits
+    /// data whose noise is of that size; with an $s$ in proportion to the data,
+    /// such as $\mu / 2$, the method gives the same in any unit of measurement.
+    #[must_use]
+    pub fn unit(mut self, unit: T) -> Self {
+        self.unit = unit;
         self
     }
 
@@ -104,6 +118,7 @@ impl<T: Real> Ram<T> {
         y: &[T],
     ) -> Result<Fit<T, K>, Error> {
         Error::check_positive("mu", self.mu)?;
+        Error::check_positive("unit", self.unit)?;
         Error::check_positive("delta", self.delta)?;
         Error::check_positive("tolerance", self.tolerance)?;
         let n = plan.len();
@@ -117,13 +132,15 @@ impl<T: Real> Ram<T> {
             thresholds: vec![self.mu / count(2); n],
             tolerance: self.tolerance * size,
         };
-        let mut reason = descent.run(self.max_sweeps);
+        let (mut iterations, mut reason) = descent.run(self.max_sweeps);
         for _ in 0..self.reweightings {
             for (threshold, o) in descent.thresholds.iter_mut().zip(&descent.o) {
-                *threshold = self.mu / count(2) / (o.abs() + self.delta);
+                *threshold = self.mu / count(2) / (o.abs() / self.unit + self.delta);
             }
-            if descent.run(self.max_sweeps) == StopReason::IterationLimit {
-                reason = StopReason::IterationLimit;
+            let (sweeps, end) = descent.run(self.max_sweeps);
+            iterations += sweeps;
+            if end == StopReason::IterationLimit {
+                reason = end;
             }
         }
         let o = descent.o;
@@ -135,7 +152,7 @@ impl<T: Real> Ram<T> {
             let order = b.value.abs().partial_cmp(&a.value.abs());
             order.unwrap_or(core::cmp::Ordering::Equal)
         });
-        Ok(plan.assemble(y, residual, outliers, reason))
+        Ok(plan.assemble(y, Found { residual, outliers, iterations, reason }))
     }
 }
 
@@ -151,9 +168,10 @@ struct Descent<'a, T> {
 }
 
 impl<T: Real> Descent<'_, T> {
-    fn run(&mut self, max_sweeps: usize) -> StopReason {
+    /// Gives the number of sweeps and why they ended.
+    fn run(&mut self, max_sweeps: usize) -> (usize, StopReason) {
         let n = self.o.len();
-        for _ in 0..max_sweeps {
+        for sweeps in 0..max_sweeps {
             // Worst first among those that are zero would be the lasso's path;
             // in order of the points does as well.
             let mut moved = false;
@@ -164,10 +182,10 @@ impl<T: Real> Descent<'_, T> {
                 }
             }
             if !moved {
-                return StopReason::Tolerance;
+                return (sweeps, StopReason::Tolerance);
             }
         }
-        StopReason::IterationLimit
+        (max_sweeps, StopReason::IterationLimit)
     }
 
     /// How far the condition of a minimum is missed at coordinate `j`.

@@ -101,7 +101,6 @@ use crate::kernel::gram;
 use crate::real::{constant, count};
 use crate::{Error, Kernel, Points, Real};
 use alloc::vec::Vec;
-use core::fmt;
 use evidence::Evidence;
 use search::search;
 use standardised::Standardised;
@@ -119,33 +118,6 @@ pub struct RbRvm<T> {
     tolerance: T,
     noise_variance: Option<T>,
     outlier_evidence: Option<T>,
-}
-
-/// Why the iterations ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum RbRvmStop {
-    /// No step gains more than the tolerance.
-    Converged,
-    /// There were as many iterations as were allowed.
-    IterationLimit,
-}
-
-impl RbRvmStop {
-    /// A short name, for reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Converged => "converged",
-            Self::IterationLimit => "iteration-limit",
-        }
-    }
-}
-
-impl fmt::Display for RbRvmStop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
 }
 
 impl<T: Real> Default for RbRvm<T> {
@@ -219,7 +191,7 @@ impl<T: Real> RbRvm<T> {
         let start = known.unwrap_or_else(T::zero).max(T::one());
         let mut evidence = Evidence::new(&matrix, &data.values, start);
         let found = search(&mut evidence, &Self { noise_variance: known, ..*self })?;
-        data.finish(&evidence, found, points, kernel)
+        data.finish(&evidence, found, points, y, kernel)
     }
 
     fn check(&self, points: Points<'_, T>, y: &[T]) -> Result<(), Error> {

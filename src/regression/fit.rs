@@ -111,6 +111,7 @@ pub fn predict<'a, T: Real>(
         return Err(Error::Dimension { expected: points.dim(), found: x.len() });
     }
     Error::check_finite("coordinate", x)?;
-    let terms = points.iter().zip(coefficients);
+    // A sparse expansion has few terms.
+    let terms = points.iter().zip(coefficients).filter(|(_, alpha)| !alpha.is_zero());
     Ok(terms.fold(bias, |sum, (point, &alpha)| sum + alpha * kernel.evaluate(x, point)))
 }

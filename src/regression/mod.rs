@@ -26,6 +26,8 @@ pub use fit::{FitRef, Outlier, predict};
 pub use flash::Stored;
 pub use greedy::ResidualMaker;
 #[cfg(feature = "alloc")]
+pub(crate) use owned::Found;
+#[cfg(feature = "alloc")]
 pub use owned::{Fit, Plan, fit, fit_support};
 pub use plan::PlanRef;
 pub use regularizer::{Regularizer, border_weights};

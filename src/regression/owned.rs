@@ -165,17 +165,11 @@ impl<T: Real, K: Kernel<T>> Plan<T, K> {
     }
 
     /// The fit with outliers and residual that another method has found.
-    pub(crate) fn assemble(
-        &self,
-        y: &[T],
-        residual: Vec<T>,
-        outliers: Vec<Outlier<T>>,
-        reason: StopReason,
-    ) -> Fit<T, K>
+    pub(crate) fn assemble(&self, y: &[T], found: Found<T>) -> Fit<T, K>
     where
         K: Clone,
     {
-        Fit::assemble(self.inputs.clone(), y, self.as_ref().model, residual, outliers, reason)
+        Fit::assemble(self.inputs.clone(), y, self.as_ref().model, found)
     }
 
     /// Plain kernel ridge regression: no outliers.
@@ -254,6 +248,14 @@ fn with_system<T: Real, R>(
     use_it(&system)
 }
 
+/// What a search for outliers leaves.
+pub(crate) struct Found<T> {
+    pub(crate) residual: Vec<T>,
+    pub(crate) outliers: Vec<Outlier<T>>,
+    pub(crate) iterations: usize,
+    pub(crate) reason: StopReason,
+}
+
 /// A finished fit: the function, the outliers and what is left.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit<T, K> {
@@ -263,6 +265,7 @@ pub struct Fit<T, K> {
     outliers: Vec<Outlier<T>>,
     residual: Vec<T>,
     fitted: Vec<T>,
+    iterations: usize,
     stop_reason: StopReason,
 }
 
@@ -278,23 +281,34 @@ impl<T: Real, K> Fit<T, K> {
         let Growing { residual, values, indices, .. } = storage;
         let found = indices.into_iter().zip(values).take(k);
         let outliers = found.map(|(index, value)| Outlier { index, value }).collect();
-        Self::assemble(inputs, y, model, residual, outliers, reason)
+        Self::assemble(inputs, y, model, Found { residual, outliers, iterations: k, reason })
     }
 
-    fn assemble(
-        inputs: Inputs<T, K>,
-        y: &[T],
-        model: Model<'_, T>,
-        residual: Vec<T>,
-        outliers: Vec<Outlier<T>>,
-        reason: StopReason,
-    ) -> Self {
-        let bias = model.bias(&residual, y, outliers.iter().copied());
+    fn assemble(inputs: Inputs<T, K>, y: &[T], model: Model<'_, T>, found: Found<T>) -> Self {
+        let bias = model.bias(&found.residual, y, found.outliers.iter().copied());
         let mut coefficients = alloc::vec![T::zero(); y.len()];
-        model.coefficients(&residual, &mut coefficients);
+        model.coefficients(&found.residual, &mut coefficients);
+        Self::of(inputs, y, coefficients, bias, found)
+    }
+
+    fn of(inputs: Inputs<T, K>, y: &[T], coefficients: Vec<T>, bias: T, found: Found<T>) -> Self {
+        let Found { residual, outliers, iterations, reason } = found;
         let mut fitted = y.to_vec();
         subtract_noise(&mut fitted, &residual, outliers.iter().copied());
-        Self { inputs, coefficients, bias, outliers, residual, fitted, stop_reason: reason }
+        let stop_reason = reason;
+        Self { inputs, coefficients, bias, outliers, residual, fitted, iterations, stop_reason }
+    }
+
+    /// A fit by a method that has no plan.
+    pub(crate) fn from_parts(
+        points: Points<'_, T>,
+        kernel: K,
+        y: &[T],
+        coefficients: Vec<T>,
+        bias: T,
+        found: Found<T>,
+    ) -> Self {
+        Self::of(Inputs::new(points, kernel), y, coefficients, bias, found)
     }
 
     fn with_kernel<L>(self, kernel: L) -> Fit<T, L> {
@@ -306,6 +320,7 @@ impl<T: Real, K> Fit<T, K> {
             outliers: self.outliers,
             residual: self.residual,
             fitted: self.fitted,
+            iterations: self.iterations,
             stop_reason: self.stop_reason,
         }
     }
@@ -328,13 +343,15 @@ impl<T: Real, K> Fit<T, K> {
         self.bias
     }
 
-    /// The outliers, in order of selection.
+    /// The outliers: in order of selection, or as the method says that found
+    /// them.
     #[must_use]
     pub fn outliers(&self) -> &[Outlier<T>] {
         &self.outliers
     }
 
-    /// The residual $r = y - f(x) - u$; exactly zero at the outliers.
+    /// The residual $r = y - f(x) - u$; exactly zero at the outliers, unless
+    /// the method shrinks these.
     #[must_use]
     pub fn residual(&self) -> &[T] {
         &self.residual
@@ -350,6 +367,13 @@ impl<T: Real, K> Fit<T, K> {
     #[must_use]
     pub fn fitted(&self) -> &[T] {
         &self.fitted
+    }
+
+    /// Steps of the method: outliers that KGARD selected, sweeps of RAM,
+    /// changes of the RB-RVM.
+    #[must_use]
+    pub fn iterations(&self) -> usize {
+        self.iterations
     }
 
     /// Why the search for outliers ended.

@@ -4,13 +4,14 @@ use super::announce_size;
 use crate::args::FitArgs;
 use crate::error::{Error, Result};
 use crate::input::{Source, not_both_stdin};
-use crate::method::{Method, Problem, StopArg};
+use crate::method::Method;
 use crate::model::{Head, Model};
 use crate::output::{Staged, is_stdout, message, to_stdout};
+use crate::parameters::Parameters;
 use crate::plot::Format;
 use crate::report::Report;
 use crate::table::Table;
-use crate::tuning::{Chosen, choose};
+use crate::tuning::choose;
 use kgard::Points;
 use std::path::Path;
 
@@ -20,31 +21,19 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
     let picture = args.plot.as_deref().map(|path| Format::of("--plot", path)).transpose()?;
     // Mistakes in the options are better found before the data are read.
     args.kernel.family()?;
-    args.penalty.parts()?;
+    args.penalty.parts(args.method.norm())?;
 
     let data = Data::read(args)?;
     // A mistake in the grid is better found before the work than after it.
     let grid = args.predict.as_deref().map(|grid| Table::read(Source::new(grid))).transpose()?;
     let points = Points::new(&data.inputs, data.dim)?;
     announce_size(points.len());
-    let Chosen { kernel, penalty, refit_lambda } =
-        choose(&args.kernel, &args.penalty, points, &data.y, args.method != Method::Krr)?;
-    let refit_lambda = args.refit_lambda.or(refit_lambda);
-    let solution = Problem {
-        points,
-        y: &data.y,
-        kernel,
-        penalty,
-        stop: args.stop.unwrap_or(StopArg::Auto).rule(args.at_most),
-        refit_lambda,
-    }
-    .solve(args.method)?;
+    let (kernel, recipe) = choose(args, points, &data.y)?;
+    let solution = recipe.solve(points, &data.y, &kernel)?;
+    let parameters = Parameters::new(&recipe, kernel);
 
     let report = Report {
-        method: args.method,
-        kernel,
-        penalty,
-        refit_lambda,
+        parameters,
         inputs: data.input_names.as_deref(),
         target: data.target_name.as_deref(),
         points,
@@ -54,10 +43,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
 
     let model = Model {
         head: Head::current(),
-        method: args.method,
-        kernel,
-        penalty,
-        refit_lambda,
+        parameters,
         inputs: data.input_names.clone(),
         target: data.target_name.clone(),
         bias: solution.bias,
@@ -95,19 +81,7 @@ fn to_stdout_instead(args: &FitArgs) -> Option<&'static str> {
 
 /// Options that contradict each other.
 fn check_usage(args: &FitArgs) -> Result<()> {
-    if args.method == Method::Krr {
-        for (given, option) in [
-            (args.stop.is_some(), "--stop"),
-            (args.at_most.is_some(), "--at-most"),
-            (args.refit_lambda.is_some(), "--refit-lambda"),
-        ] {
-            if given {
-                return Err(Error::usage(format!(
-                    "{option} means nothing to --method krr, which looks for no outliers: drop it"
-                )));
-            }
-        }
-    }
+    check_method(args)?;
     if let Some(grid) = &args.predict {
         not_both_stdin(Source::new(&args.data), Source::new(grid))?;
     }
@@ -126,6 +100,30 @@ fn check_usage(args: &FitArgs) -> Result<()> {
         ))),
         _ => Ok(()),
     }
+}
+
+/// Options that the method has no use for.
+fn check_method(args: &FitArgs) -> Result<()> {
+    use Method::{Kgard, Krr, Ram};
+    let own = [
+        (args.stop.is_some(), "--stop", &[Kgard][..]),
+        (args.at_most.is_some(), "--at-most", &[Kgard]),
+        (args.refit_lambda.is_some(), "--refit-lambda", &[Kgard]),
+        (args.mu.is_some(), "--mu", &[Ram]),
+    ];
+    let penalty = args.penalty.options();
+    let penalty = penalty.map(|(given, option)| (given, option, &[Kgard, Krr, Ram][..]));
+    for (given, option, methods) in own.into_iter().chain(penalty) {
+        if given && !methods.contains(&args.method) {
+            let names: Vec<&str> = methods.iter().map(|method| method.name()).collect();
+            return Err(Error::usage(format!(
+                "{option} means nothing to --method {}: drop it; it is for {}",
+                args.method.name(),
+                names.join(", ")
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The data, taken apart.

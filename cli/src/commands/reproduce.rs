@@ -15,6 +15,10 @@ Examples:
   kgard reproduce all --runs 100 --out results
   kgard reproduce figure1 --seed 7 --json
 
+A rare run, in which outliers side by side at the border pull the function
+along, can decide a mean: look at its standard error and at the median, and try
+other seeds.
+
 The noise depends on the seed only: not on the machine, nor on the number of
 threads. Times are measured beside other runs on all threads; --threads 1 gives
 those of an idle machine.";

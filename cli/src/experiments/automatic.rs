@@ -24,7 +24,7 @@ impl<'d> AutomaticOf<'d> {
     }
 }
 
-impl Estimator for AutomaticOf<'_> {
+impl Estimator for &AutomaticOf<'_> {
     fn estimate(&self, y: &[f64]) -> Result<Estimate, Error> {
         let start = Instant::now();
         let fit = self.tuner.fit(y)?;

@@ -1,10 +1,6 @@
 //! Figure 1: does KGARD find the outliers first when Theorem 1 says so?
 //!
-//! With outliers only, $y = [K\ 1] \theta + u$, it has to if
-//! $$ \sigma_M([K\ 1]) < \gamma \sqrt\lambda, \qquad
-//!    \gamma^2 = \frac{\min|u| - \sqrt{2 \lambda} \lVert \theta \rVert}
-//!    {2 \lVert u \rVert - \min|u| + \sqrt{2 \lambda} \lVert \theta \rVert} $$
-//! (the paper's eq. 15 and 16).
+//! With outliers only it has to if the condition of [`kgard::theory`] holds.
 
 use super::Paper;
 use super::report::{Report, Row, Theorem};
@@ -12,8 +8,7 @@ use super::run::Runs;
 use super::score::{mean, support};
 use crate::error::Result;
 use crate::noise::Random;
-use kgard::linalg::eigen;
-use kgard::{Error, Gaussian, Kernel, Plan, Regularizer, Stop};
+use kgard::{Error, Gaussian, Plan, Regularizer, Stop, theory};
 use std::time::Instant;
 
 /// Points in [0, 1].
@@ -53,8 +48,8 @@ struct Outcome {
 struct Setup {
     x: Vec<f64>,
     plan: Plan<f64, Gaussian<f64>>,
-    /// sigma_M([K 1]), squared.
-    squared: f64,
+    /// sigma_M([K 1]).
+    sigma_max: f64,
 }
 
 /// Runs the experiment.
@@ -77,7 +72,7 @@ pub(crate) fn run(runs: Runs) -> Result<Report> {
             "{POINTS} points in [0, 1], sigma = {SIGMA}, {FEWEST} to {MOST} kernels, 10 % \
              outliers and no other noise; lambda = {LAMBDA}, epsilon = {EPSILON}, \
              sigma_max([K 1]) = {:.3}.",
-            setup.squared.sqrt()
+            setup.sigma_max
         ),
         format!(
             "The condition of Theorem 1 held in {held} runs; in {violations} of them KGARD did \
@@ -99,25 +94,25 @@ impl Setup {
         let x: Vec<f64> = (0..POINTS).map(|i| i as f64 / (POINTS - 1) as f64).collect();
         let kernel = Gaussian::new(SIGMA);
         let plan = Plan::new(&x, kernel, Regularizer::l2(LAMBDA))?;
-        let squared = largest_squared(&x, kernel)?;
-        Ok(Self { x, plan, squared })
+        let sigma_max = theory::sigma_max(&x, &kernel)?;
+        Ok(Self { x, plan, sigma_max })
     }
 
     fn one(&self, size: f64, random: &mut Random) -> std::result::Result<Outcome, Error> {
         let count = FEWEST + random.below(MOST - FEWEST + 1);
         let mut y = vec![0.0; POINTS];
-        let mut theta = 0.0;
+        let mut theta = Vec::new();
         for centre in random.subset(POINTS, count) {
             let alpha = COEFFICIENT * random.gaussian();
-            theta += alpha * alpha;
+            theta.push(alpha);
             for (y, x) in y.iter_mut().zip(&self.x) {
                 let distance = (x - self.x[centre]) / SIGMA;
                 *y += alpha * libm::exp(-distance * distance);
             }
         }
         let outliers = random.add_outliers(&mut y, FRACTION, size);
-        let norm = size * libm::sqrt(outliers.len() as f64);
-        let condition = holds(self.squared, LAMBDA, size, norm, libm::sqrt(theta));
+        let u = vec![size; outliers.len()];
+        let condition = theory::identification(self.sigma_max, &theta, &u, LAMBDA)?.holds;
 
         let start = Instant::now();
         let fit = self.plan.fit(&y, Stop::residual_norm(EPSILON))?;
@@ -129,24 +124,6 @@ impl Setup {
         let first = fit.outliers().iter().all(|o| outliers.binary_search(&o.index).is_ok());
         Ok(Outcome { correct, wrong, first, condition, seconds })
     }
-}
-
-/// The condition of Theorem 1.
-fn holds(squared: f64, lambda: f64, smallest: f64, norm: f64, theta: f64) -> bool {
-    let shift = libm::sqrt(2.0 * lambda) * theta;
-    smallest > shift && squared * (2.0 * norm - smallest + shift) < lambda * (smallest - shift)
-}
-
-/// The largest eigenvalue of K K^T + 1 1^T.
-fn largest_squared(x: &[f64], kernel: Gaussian<f64>) -> std::result::Result<f64, Error> {
-    let n = x.len();
-    let gram = |i: usize, j: usize| kernel.evaluate(&x[i..=i], &x[j..=j]);
-    let entry = |i, j| 1.0 + (0..n).map(|l| gram(i, l) * gram(l, j)).sum::<f64>();
-    let mut matrix: Vec<f64> = (0..n * n).map(|at| entry(at / n, at % n)).collect();
-    let mut values = vec![0.0; n];
-    let mut scratch = vec![0.0; eigen::symmetric_scratch_len(n)];
-    eigen::symmetric(&mut matrix, n, &mut values, &mut scratch)?;
-    Ok(values[0])
 }
 
 fn row(size: f64, outcomes: &[Outcome]) -> Row {

@@ -3,7 +3,8 @@
 use super::automatic::AutomaticOf;
 use super::design::Design;
 use super::rivals::{RamOf, RbRvmOf};
-use kgard::{Error, Gaussian, Outlier, Plan, Stop};
+use kgard::tune::second_look;
+use kgard::{Error, Fit, Gaussian, Outlier, Plan, Stop};
 use std::time::Instant;
 
 /// A method with its parameters, as it stands in a table.
@@ -11,7 +12,8 @@ use std::time::Instant;
 pub(crate) enum Method {
     /// Algorithm 1, until the norm of the residual is epsilon.
     Kgard { lambda: f64, epsilon: f64 },
-    /// The same; then the outliers it found, solved for with another lambda.
+    /// The same; then a second look at the outliers it found, which are solved
+    /// for with another lambda.
     Refit { lambda: f64, epsilon: f64, refit: f64 },
     /// Outliers by a reweighted 1-norm, the function by its RKHS norm.
     Ram { lambda: f64, mu: f64 },
@@ -44,7 +46,12 @@ impl Method {
     }
 
     /// Does what can be done before there are data.
-    pub(crate) fn prepare<'d>(&self, design: &'d Design) -> Result<Box<dyn Estimator + 'd>, Error> {
+    /// The tuner of the automatic method is shared by all settings.
+    pub(crate) fn prepare<'d>(
+        &self,
+        design: &'d Design,
+        automatic: &'d AutomaticOf<'d>,
+    ) -> Result<Box<dyn Estimator + 'd>, Error> {
         Ok(match *self {
             Self::Kgard { lambda, epsilon } => Box::new(Kgard::new(design, lambda, epsilon, None)?),
             Self::Refit { lambda, epsilon, refit } => {
@@ -52,7 +59,7 @@ impl Method {
             }
             Self::Ram { lambda, mu } => Box::new(RamOf::new(design, lambda, mu)?),
             Self::RbRvm => Box::new(RbRvmOf::new(design)),
-            Self::Automatic => Box::new(AutomaticOf::new(design)?),
+            Self::Automatic => Box::new(automatic),
         })
     }
 }
@@ -109,20 +116,30 @@ impl Estimator for Kgard<'_> {
         let alone =
             kgard::fit(design.points()?, y, design.kernel(), design.l2(self.lambda), self.stop)?;
         if let Some((lambda, _)) = &self.refit {
-            alone.refit(y, design.l2(*lambda))?;
+            let plan = Plan::new(design.points()?, design.kernel(), design.l2(*lambda))?;
+            refit(&plan, y, &indices(alone.outliers()))?;
         }
         let seconds = start.elapsed().as_secs_f64();
 
         let start = Instant::now();
         let mut fit = self.plan.fit(y, self.stop)?;
         if let Some((_, plan)) = &self.refit {
-            fit = plan.fit_support(y, &indices(fit.outliers()))?;
+            fit = refit(plan, y, &indices(fit.outliers()))?;
         }
         let planned_seconds = Some(start.elapsed().as_secs_f64());
         let predicted = design.predict(fit.coefficients(), fit.bias());
         let flagged = Some(indices(fit.outliers()));
         Ok(Estimate { predicted, flagged, seconds, planned_seconds })
     }
+}
+
+/// A second look at the outliers that were found, and the function with them.
+fn refit(
+    plan: &Plan<f64, Gaussian<f64>>,
+    y: &[f64],
+    found: &[usize],
+) -> Result<Fit<f64, Gaussian<f64>>, Error> {
+    plan.fit_support(y, &second_look(&plan.as_ref(), y, found)?)
 }
 
 pub(super) fn indices(outliers: &[Outlier<f64>]) -> Vec<usize> {

@@ -63,6 +63,10 @@ const SPREAD_NOTE: &str = "+- is the standard error of the mean. Where it is lar
      in a thousand or so, in which several outliers were missed, decides the \
      mean; the median does not see it.";
 
+/// What the times are.
+const TIME_NOTE: &str = "Seconds are wall-clock time per fit: from scratch, and with what \
+     depends on the points only (the plan) made once for all runs.";
+
 /// One drawn problem.
 #[derive(Debug)]
 struct Sample {

@@ -89,6 +89,7 @@ impl Report {
                 support(row.correct, row.wrong),
                 fixed(row.paper.seconds, 3),
                 fixed(Some(row.seconds), 5),
+                fixed(row.planned_seconds, 5),
             ]
         };
         Grid {
@@ -104,6 +105,7 @@ impl Report {
                 "correct - wrong %",
                 "seconds, paper",
                 "seconds",
+                "seconds with a plan",
             ],
             lines: self.rows.iter().map(line).collect(),
         }

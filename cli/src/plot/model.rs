@@ -15,13 +15,12 @@ impl Model {
     pub(crate) fn plot(&self, y: &[f64], solution: &Solution) -> Result<FitPlot> {
         let target = self.target.clone().unwrap_or_else(|| "y".into());
         let count = counted(y.len(), "point");
-        let title = match self.method {
-            Method::Krr => format!("{}: {count}", self.method.name()),
-            Method::Kgard => {
-                let outliers = counted(solution.outliers.len(), "outlier");
-                format!("{}: {count}, {outliers}", self.method.name())
-            }
-        };
+        let method = self.parameters.method;
+        let mut title = format!("{}: {count}", method.name());
+        if method != Method::Krr {
+            title.push_str(", ");
+            title.push_str(&counted(solution.outliers.len(), "outlier"));
+        }
         let outliers = solution.outliers.iter().map(|outlier| outlier.index).collect();
         if self.dim() == 1 {
             let x: Vec<f64> = self.points.iter().map(|point| point[0]).collect();
@@ -54,7 +53,7 @@ impl Model {
 
     /// The function from the first to the last of the inputs.
     fn curve(&self, x: &[f64]) -> Result<Vec<(f64, f64)>> {
-        let kernel = self.kernel.kernel::<f64>()?;
+        let kernel = self.parameters.kernel.kernel::<f64>()?;
         let points = Points::new(x, 1)?;
         let low = x.iter().copied().fold(f64::INFINITY, f64::min);
         let high = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -4,6 +4,7 @@ mod bad_input;
 mod common;
 mod files;
 mod fit;
+mod methods;
 mod plan;
 mod plot;
 mod predict;

@@ -1,10 +1,10 @@
 //! The ascent of the marginal likelihood, and where it begins.
 
+use super::RbRvm;
 use super::afresh::Posterior;
 use super::evidence::{Change, Evidence};
-use super::{RbRvm, RbRvmStop};
 use crate::real::{constant, count};
-use crate::{Error, Real};
+use crate::{Error, Real, StopReason};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
@@ -39,7 +39,7 @@ pub(super) struct Found<T> {
     pub(super) posterior: Posterior<T>,
     pub(super) history: Vec<T>,
     pub(super) iterations: usize,
-    pub(super) stop: RbRvmStop,
+    pub(super) stop: StopReason,
 }
 
 /// Raises the likelihood of the model, which is empty yet; `options` with a
@@ -65,7 +65,7 @@ pub(super) fn search<T: Real>(
 
     let mut history = Vec::new();
     let mut end = ascent.climb(tolerance, required, &mut history)?;
-    while known.is_none() && end == RbRvmStop::Converged && ascent.reestimate_noise(bound)? {
+    while known.is_none() && end == StopReason::Tolerance && ascent.reestimate_noise(bound)? {
         end = ascent.climb(tolerance, required, &mut history)?;
     }
     let iterations = ascent.iterations;
@@ -97,13 +97,13 @@ impl<T: Real> Ascent<'_, '_, T> {
         tolerance: T,
         required: T,
         history: &mut Vec<T>,
-    ) -> Result<RbRvmStop, Error> {
+    ) -> Result<StopReason, Error> {
         self.evidence.refresh()?;
         let mut sure = self.checkpoint(history);
-        let mut end = RbRvmStop::Converged;
+        let mut end = StopReason::Tolerance;
         while let Some(change) = self.best(required).filter(|best| best.gain > tolerance) {
             if self.iterations >= self.limit {
-                end = RbRvmStop::IterationLimit;
+                end = StopReason::IterationLimit;
                 break;
             }
             self.iterations += 1;
@@ -167,7 +167,7 @@ impl<T: Real> Ascent<'_, '_, T> {
             let noise = self.evidence.noise();
             let estimate = self.estimate().min(noise).max(known.unwrap_or_else(T::zero));
             let falls = estimate < noise * constant(SETTLED);
-            if end == RbRvmStop::Converged && falls {
+            if end == StopReason::Tolerance && falls {
                 self.evidence.set_noise(estimate.max(noise * constant(LARGEST_FALL)));
             } else {
                 self.evidence.set_noise(known.unwrap_or(noise));
@@ -188,7 +188,7 @@ impl<T: Real> Ascent<'_, '_, T> {
             evidence.likelihood() - required * count(number)
         };
         let mut end = self.climb(tolerance, required, ignored)?;
-        while end == RbRvmStop::Converged {
+        while end == StopReason::Tolerance {
             let (noise, best) = (self.evidence.noise(), score(self.evidence));
             let variances = self.evidence.variances().to_vec();
             let lower = (noise * constant(LARGEST_FALL)).max(resolution());
@@ -197,7 +197,7 @@ impl<T: Real> Ascent<'_, '_, T> {
             }
             self.evidence.set_noise(lower);
             end = self.climb(tolerance, required, ignored)?;
-            if end == RbRvmStop::Converged && self.reestimate_noise(lower)? {
+            if end == StopReason::Tolerance && self.reestimate_noise(lower)? {
                 end = self.climb(tolerance, required, ignored)?;
             }
             if !(score(self.evidence) > best) {

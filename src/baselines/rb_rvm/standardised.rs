@@ -3,8 +3,9 @@
 use super::RbRvmFit;
 use super::evidence::Evidence;
 use super::search::{DEVIATION_PER_MEDIAN, Found, median};
+use crate::linalg::multiply;
 use crate::real::{constant, count};
-use crate::{Error, Outlier, Points, Real};
+use crate::{Error, Fit, Outlier, Points, Real, regression};
 use alloc::vec::Vec;
 
 /// $(y - \text{center}) / \text{scale}$: data of unit spread around zero.
@@ -49,6 +50,7 @@ impl<T: Real> Standardised<T> {
         evidence: &Evidence<'_, T>,
         found: Found<T>,
         points: Points<'_, T>,
+        y: &[T],
         kernel: K,
     ) -> Result<RbRvmFit<T, K>, Error> {
         let Self { center, scale, .. } = *self;
@@ -57,34 +59,35 @@ impl<T: Real> Standardised<T> {
         let shift = count::<T>(n) * scale.ln();
         let prior_variances: Vec<T> = evidence.variances().iter().map(|&v| grow(v)).collect();
         let is_outlier = |&i: &usize| evidence.variances()[n + 1 + i] > T::zero();
-        let value = |i: usize| scale * evidence.outlier(i);
         let mut weights = alloc::vec![T::zero(); n + 1];
         for (&column, &w) in found.posterior.active.iter().zip(&found.posterior.mean) {
             weights[column] = scale * w;
         }
         let bias = center + weights[n];
         weights.truncate(n);
+        let mut residual = alloc::vec![T::zero(); n];
+        multiply(evidence.gram, &weights, &mut residual)?;
+        for (r, &y) in residual.iter_mut().zip(y) {
+            *r = y - bias - *r;
+        }
+        let value = |index: usize| Outlier { index, value: scale * evidence.outlier(index) };
+        let outliers: Vec<Outlier<T>> = (0..n).filter(is_outlier).map(value).collect();
+        for outlier in &outliers {
+            residual[outlier.index] = residual[outlier.index] - outlier.value;
+        }
+        let Found { posterior, history, iterations, stop: reason } = found;
+        let found = regression::Found { residual, outliers, iterations, reason };
         let fit = RbRvmFit {
-            coordinates: points.coordinates().to_vec(),
-            dim: points.dim(),
-            kernel,
+            fit: Fit::from_parts(points, kernel, y, weights, bias, found),
             center,
-            coefficients: weights,
-            bias,
-            outliers: (0..n)
-                .filter(is_outlier)
-                .map(|index| Outlier { index, value: value(index) })
-                .collect(),
             noise_variance: grow(evidence.noise()),
             prior_variances,
-            active: found.posterior.active,
-            factor: found.posterior.factor,
-            history: found.history.iter().map(|&l| l - shift).collect(),
-            iterations: found.iterations,
-            stop_reason: found.stop,
+            active: posterior.active,
+            factor: posterior.factor,
+            history: history.iter().map(|&l| l - shift).collect(),
         };
-        let numbers = fit.coefficients.iter().chain(&fit.prior_variances);
-        if numbers.chain([&fit.bias, &fit.log_likelihood()]).all(|x| x.is_finite()) {
+        let numbers = fit.coefficients().iter().chain(fit.residual()).chain(&fit.prior_variances);
+        if numbers.chain([&fit.bias(), &fit.log_likelihood()]).all(|x| x.is_finite()) {
             Ok(fit)
         } else {
             Err(Error::Overflow { what: "the posterior of the weights" })

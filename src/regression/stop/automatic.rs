@@ -44,11 +44,16 @@ pub(super) fn is_met<T: Real>(progress: &mut Progress<'_, T>) -> bool {
     // Outliers have a residual of exactly zero; they sort to the front.
     let scale = constant::<T>(DEVIATION_PER_MEDIAN) * median(studentized, out);
     let largest = studentized.iter().fold(T::zero(), |max, &z| max.max(z));
-    let extreme = upper_quantile(constant::<T>(FALSE_ALARM / 2.0) / count(left));
+    let extreme = extreme_deviation(left);
     let tail = studentized.iter().filter(|&&z| z > scale * constant(TAIL)).count();
     let expected = constant::<T>(TAIL_SHARE) * count(left);
     largest <= scale * extreme
         && count::<T>(tail) <= expected + constant::<T>(TAIL_EXCESS) * expected.sqrt()
+}
+
+/// Standard deviations that the largest of `m` Gaussians is unlikely to pass.
+pub(crate) fn extreme_deviation<T: Real>(m: usize) -> T {
+    upper_quantile(constant::<T>(FALSE_ALARM / 2.0) / count(m))
 }
 
 /// The median of all but the `smallest` smallest values; reorders them.
