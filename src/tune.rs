@@ -425,8 +425,7 @@ impl<'a, T: Real> Judge<'a, T> {
     fn search(&self, known: &[usize], at: usize, shift: usize) -> Result<Vec<usize>, Error> {
         let cell = &self.grid[self.above(at, shift)];
         let mut storage = Growing::new(self.y.len(), known.len());
-        let (mut k, _) =
-            greedy::search(cell, self.y, known, &mut Stop::automatic(), &mut storage)?;
+        let (mut k, _) = greedy::search(cell, self.y, known, &mut Stop::automatic(), &mut storage)?;
         if has_heavy_tails(&mut storage, k) {
             let mut cut = Growing::new(self.y.len(), k);
             let known = &storage.indices[..k];

@@ -55,7 +55,9 @@ fn literal(pixels: &[f32], looks: usize) -> (Vec<f32>, Vec<bool>) {
     let noise = |repaired: &[f32], outlier: &[bool]| {
         noise_level(plane(repaired), Some(plane(outlier))).unwrap()
     };
+    let abound = f32::min(kgard.report.conditions.impulses / 0.05, 1.0);
     for strength in &[2.2, 1.2][..looks] {
+        let strength = 1.0 + abound * (strength - 1.0);
         let sigma = noise(&repaired, &outlier);
         let mut bm3d = Bm3d::for_noise(strength * sigma, 255.0);
         for stage in [&mut bm3d.first, &mut bm3d.second] {

@@ -25,8 +25,12 @@ use crate::{Error, Kernel, Matern32, Real};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// How strong the pilots are: the multiple of the noise that they remove.
+/// How strong the pilots are where impulses abound: the multiple of the noise
+/// that they remove.
 const PILOTS: [f64; 2] = [2.2, 1.2];
+/// The share of impulses from which on they do. With fewer, KGARD has missed
+/// next to none, and a strong pilot would take texture for impulses.
+const ABOUND: f64 = 0.05;
 /// Pilots need not be fine: the distance of their blocks, and how far they look.
 const PILOT_STEP: usize = 4;
 const PILOT_RADIUS: usize = 14;
@@ -158,8 +162,11 @@ impl<T: Real> KgBm3dPlan<T> {
         }
         let channels = image.iter().map(|&channel| self.repair(channel, masks));
         let mut channels = channels.collect::<Result<Vec<_>, _>>()?;
+        let abound = |channel: &Channel<'_, T>| channel.conditions.impulses / constant(ABOUND);
+        let abound = channels.iter().map(abound).fold(T::zero(), T::max).min(T::one());
         for &strength in &PILOTS[..self.looks] {
-            let pilots = self.filter(&channels, constant(strength), true)?;
+            let strength = T::one() + abound * constant(strength - 1.0);
+            let pilots = self.filter(&channels, strength, true)?;
             for (channel, pilot) in channels.iter_mut().zip(&pilots) {
                 channel.look_again(pilot.samples(), masks);
                 channel.noise = self.noise_of(channel)?;
