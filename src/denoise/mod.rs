@@ -23,6 +23,7 @@ mod denoiser;
 mod grid;
 mod impulses;
 mod ladder;
+pub mod metrics;
 mod plane;
 mod region;
 mod rows;
