@@ -3,16 +3,20 @@
 
 mod args;
 mod commands;
+mod corrupt;
+mod denoise;
 mod error;
 mod experiments;
 mod input;
 mod kernel;
 mod method;
+mod metrics;
 mod model;
 mod noise;
 mod number;
 mod output;
 mod penalty;
+mod pictures;
 mod plot;
 mod prediction;
 mod report;

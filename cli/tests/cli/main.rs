@@ -2,8 +2,12 @@
 
 mod bad_input;
 mod common;
+mod corrupt;
+mod denoise;
 mod files;
 mod fit;
+mod metrics;
+mod pictures;
 mod plan;
 mod plot;
 mod predict;
