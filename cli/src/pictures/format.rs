@@ -14,7 +14,7 @@ pub(crate) enum Format {
     Jpeg,
     /// 8 or 16 bits, or floats
     Tiff,
-    /// 8 bits; nothing is lost
+    /// 8 bits, grey stored as colour; nothing is lost
     Webp,
     /// PGM, PPM or PAM: 8 or 16 bits
     Pnm,

@@ -83,7 +83,7 @@ fn every_kind_of_picture_keeps_its_kind_and_its_alpha() {
     for (color, formats) in KINDS {
         let mut clean = clean(color, 60, 50);
         if let Some(pixels) = clean.as_mut_rgba8() {
-            pixels.pixels_mut().enumerate().for_each(|(i, pixel)| pixel.0[3] = (i % 251) as u8);
+            pixels.pixels_mut().zip((0..=250).cycle()).for_each(|(pixel, a)| pixel.0[3] = a);
         }
         for extension in formats {
             let (a, b) = (format!("a.{extension}"), format!("b.{extension}"));
@@ -98,9 +98,7 @@ fn every_kind_of_picture_keeps_its_kind_and_its_alpha() {
             // 100/255 on a tenth of the samples, and noise of about 0.03.
             assert!((0.11..0.14).contains(&off), "{color:?} {extension}: {off}");
             if let Some(pixels) = folder.open(&b).as_rgba8() {
-                assert!(
-                    pixels.pixels().enumerate().all(|(i, pixel)| pixel.0[3] == (i % 251) as u8)
-                );
+                assert!(pixels.pixels().zip((0..=250).cycle()).all(|(pixel, a)| pixel.0[3] == a));
             }
         }
     }
@@ -124,7 +122,7 @@ fn the_range_is_clipped_in_integers_and_not_in_floats() {
     folder.save("a.png", &DynamicImage::from(GrayImage::from_pixel(50, 40, Luma([250]))));
     let json = folder.kgard("corrupt a.png -o b.png --impulses 0.5 --json").json();
     let clipped = json["clipped"]["count"].as_u64().expect("a number");
-    let white = folder.open("b.png").as_bytes().iter().filter(|&&x| x == 255).count() as u64;
+    let white = folder.open("b.png").as_bytes().iter().map(|&x| u64::from(x == 255)).sum::<u64>();
     assert!(clipped > 400 && clipped == white, "{clipped} {white}");
     folder.save("a.exr", &clean(ColorType::Rgb32F, 50, 40));
     let json =

@@ -43,7 +43,7 @@ pub(crate) fn noisy(color: ColorType, width: u32, height: u32) -> DynamicImage {
     let mut random = Random::new(3);
     let mut channels = planes(&clean).expect("channels");
     for sample in channels.iter_mut().flat_map(PlaneBuf::samples_mut) {
-        *sample += 0.015 * peak * random.unit() as f32;
+        *sample += 0.015 * peak * (random.below(2001) as f32 / 1000.0 - 1.0);
         if random.below(20) == 0 {
             *sample += if *sample > 0.5 * peak { -0.45 * peak } else { 0.45 * peak };
         }
