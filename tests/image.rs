@@ -121,9 +121,10 @@ fn the_range_is_that_of_the_type() {
 fn integers_are_rounded_and_clipped_and_floats_are_not() {
     let values = [-3.0, 0.4, 0.5, 254.6, 255.4, 1e9, 70000.0, -0.0];
     let plane = PlaneBuf::new(values.to_vec(), 4, 2).unwrap();
-    let result = with_planes(&DynamicImage::new_luma8(4, 2), &[plane.clone()]).unwrap();
+    let result = with_planes(&DynamicImage::new_luma8(4, 2), std::slice::from_ref(&plane)).unwrap();
     assert_eq!(result.as_bytes(), [0, 0, 1, 255, 255, 255, 255, 0]);
-    let result = with_planes(&DynamicImage::new_luma16(4, 2), &[plane.clone()]).unwrap();
+    let result =
+        with_planes(&DynamicImage::new_luma16(4, 2), std::slice::from_ref(&plane)).unwrap();
     let samples = result.as_luma16().unwrap().as_raw().clone();
     assert_eq!(samples, [0, 0, 1, 255, 255, 65535, 65535, 0]);
     let floats = DynamicImage::ImageRgb32F(Rgb32FImage::new(4, 2));

@@ -1,4 +1,4 @@
-//! Pictures of the [`image`](::image) crate.
+//! Pictures of the `image` crate.
 //!
 //! ```
 //! # let picture = image::DynamicImage::new_rgb8(20, 16);
