@@ -123,6 +123,11 @@ pub enum Error {
         /// Side of its core.
         core: usize,
     },
+    /// Input of a kind that is not handled.
+    Unsupported {
+        /// What it is.
+        what: &'static str,
+    },
     /// Bytes that are not a plan, or not one for this scalar type.
     Format {
         /// What does not fit.
@@ -196,6 +201,9 @@ impl fmt::Display for Error {
                 "regions of {region} pixels with cores of {core}: the region must be larger than \
                  its core by an even number, and at most 64"
             ),
+            Self::Unsupported { what } => {
+                write!(f, "{what} is not supported: convert it first")
+            }
             Self::Format { what } => write!(f, "not a usable plan: {what}"),
         }
     }

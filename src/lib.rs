@@ -47,6 +47,8 @@
 //! * `std` (default): the instruction set is chosen when the program runs;
 //!   implies `alloc`.
 //! * `alloc`: the types that own their memory, [`Plan`] and [`Fit`].
+//! * `rayon`: images on all cores.
+//! * `image`: pictures of the `image` crate in and out.
 //! * `libm`: mathematical functions where there is no `std`.
 //!
 //! Without `std` and `alloc` the crate works on slices of the caller, and
@@ -75,6 +77,8 @@ pub mod baselines;
 #[cfg(feature = "alloc")]
 pub mod denoise;
 mod error;
+#[cfg(feature = "image")]
+pub mod interop;
 pub mod kernel;
 pub mod linalg;
 mod points;

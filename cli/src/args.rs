@@ -1,16 +1,19 @@
 //! The command line.
 
 use crate::commands::ReproduceArgs;
+use crate::corrupt::CorruptArgs;
+use crate::denoise::DenoiseArgs;
 use crate::error::{Error, Result};
 use crate::kernel::{Choice, Family};
 use crate::method::{Method, StopArg};
+use crate::metrics::MetricsArgs;
 use crate::number::{not_negative, positive};
 use crate::penalty::{Border, Norm, Penalty};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Robust non-linear regression: fits a smooth function to data and finds the
-/// values that are simply wrong.
+/// values that are simply wrong. The same for the pixels of pictures.
 ///
 /// Results go to standard output, messages to standard error. Exit code: 0
 /// done, 1 failed, 2 wrong usage.
@@ -27,6 +30,7 @@ Examples:
   kgard fit data.csv --sigma 0.3 --lambda 0.1 -o model.json
   kgard predict model.json grid.csv -o out.csv
   kgard plan grid.csv --sigma 0.3 --lambda 0.1 -o plan.rs
+  kgard denoise noisy.png -o clean.png
   kgard reproduce table1 --runs 100";
 
 /// The subcommands.
@@ -38,6 +42,12 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     /// Make a plan for a device that measures at fixed points
     Plan(PlanArgs),
+    /// Take impulses and noise out of pictures
+    Denoise(DenoiseArgs),
+    /// Put noise and impulses into a picture
+    Corrupt(CorruptArgs),
+    /// Compare pictures: PSNR and SSIM
+    Metrics(MetricsArgs),
     /// Run the paper's experiments and compare
     Reproduce(ReproduceArgs),
 }

@@ -3,17 +3,21 @@
 
 mod args;
 mod commands;
+mod corrupt;
+mod denoise;
 mod error;
 mod experiments;
 mod input;
 mod kernel;
 mod method;
+mod metrics;
 mod model;
 mod noise;
 mod number;
 mod output;
 mod parameters;
 mod penalty;
+mod pictures;
 mod plot;
 mod prediction;
 mod report;

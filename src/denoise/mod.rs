@@ -25,6 +25,7 @@ mod grid;
 mod impulses;
 mod kg_bm3d;
 mod ladder;
+pub mod metrics;
 mod noise_level;
 mod plane;
 mod rb_rvm;

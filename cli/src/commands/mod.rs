@@ -11,6 +11,7 @@ use crate::args::Command;
 use crate::error::Result;
 use crate::number::counted;
 use crate::output::message;
+use crate::{corrupt, denoise, metrics};
 
 /// Does what the command line says.
 pub(crate) fn run(command: &Command) -> Result<()> {
@@ -18,6 +19,9 @@ pub(crate) fn run(command: &Command) -> Result<()> {
         Command::Fit(args) => fit::run(args),
         Command::Predict(args) => predict::run(args),
         Command::Plan(args) => plan::run(args),
+        Command::Denoise(args) => denoise::run(args),
+        Command::Corrupt(args) => corrupt::run(args),
+        Command::Metrics(args) => metrics::run(args),
         Command::Reproduce(args) => reproduce::run(args),
     }
 }

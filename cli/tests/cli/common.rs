@@ -67,6 +67,13 @@ impl Run {
         std::str::from_utf8(&self.output.stdout).expect("UTF-8")
     }
 
+    /// It succeeded; gives standard output as bytes.
+    #[track_caller]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        assert_eq!(self.code(), 0, "{}: {}", self.command, self.stderr());
+        &self.output.stdout
+    }
+
     pub(crate) fn stderr(&self) -> &str {
         std::str::from_utf8(&self.output.stderr).expect("UTF-8")
     }

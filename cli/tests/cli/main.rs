@@ -2,9 +2,13 @@
 
 mod bad_input;
 mod common;
+mod corrupt;
+mod denoise;
 mod files;
 mod fit;
 mod methods;
+mod metrics;
+mod pictures;
 mod plan;
 mod plot;
 mod predict;

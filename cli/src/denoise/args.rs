@@ -1,0 +1,166 @@
+//! The options of `kgard denoise`.
+
+use super::method::{Backend, DEFAULT_METHOD, Method, Norm, Settings, StopRule};
+use crate::error::{Error, Result};
+use crate::number::{not_negative, positive};
+use crate::output::is_stdout;
+use crate::pictures::Format;
+use clap::Args;
+use kgard::denoise::Grid;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  kgard denoise noisy.png -o clean.png
+  kgard denoise scans/*.tif -o cleaned --threads 4
+  kgard denoise noisy.png -o clean.png --outliers map.png --reference truth.png --json
+  kgard denoise - -o - < noisy.png > clean.png
+
+Nothing needs to be told: kernel, smoothing, noise level and the threshold for
+impulses are found for each picture and colour channel. What comes out has the
+bit depth and the channels of what went in; alpha is left alone. Sizes (noise,
+E0, max:E) are in units of the samples: 0 to 255, 0 to 65535, or floats about 0
+to 1.
+
+Reads and writes PNG, JPEG, TIFF, WebP, PNM and OpenEXR; the name of the output
+tells the format. The colour profile and the EXIF data are kept where the format
+has a place for them; a picture that EXIF data say is turned is written upright.
+
+With several inputs, or a folder as output, this is a batch: pictures keep their
+names, and one that fails does not stop the others.";
+
+/// `kgard denoise`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct DenoiseArgs {
+    /// Noisy pictures; `-` is standard input
+    #[arg(value_name = "INPUT", required = true)]
+    pub(super) inputs: Vec<PathBuf>,
+    /// The clean picture, or a folder; `-` is standard output
+    #[arg(short, long, value_name = "OUTPUT")]
+    pub(crate) output: PathBuf,
+    /// The format of the output [default: by its name, or that of the input]
+    #[arg(long, value_enum)]
+    pub(super) format: Option<Format>,
+    /// Write over the input, if the output is the same file
+    #[arg(long)]
+    pub(super) overwrite: bool,
+    /// The method
+    #[arg(long, value_enum, default_value_t = DEFAULT_METHOD)]
+    pub(super) method: Method,
+    /// Where to compute
+    #[arg(long, value_enum, default_value_t = Backend::Auto)]
+    pub(super) backend: Backend,
+    /// Threads to run on [default: all]; the result does not depend on it
+    #[arg(
+        long, value_name = "N", allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u16).range(1..)
+    )]
+    pub(super) threads: Option<u16>,
+    /// Write a PNG with the impulses: grey where there is none, brighter where a
+    /// pixel was too bright, darker where it was too dark. A folder in a batch
+    #[arg(long, value_name = "MAP")]
+    pub(super) outliers: Option<PathBuf>,
+    /// The true picture, if there is one: tells PSNR and SSIM before and after
+    #[arg(long, value_name = "CLEAN")]
+    pub(super) reference: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+    #[command(flatten)]
+    parameters: Parameters,
+}
+
+/// What is found automatically unless it is given.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Parameters, automatic unless given")]
+struct Parameters {
+    /// A Gaussian kernel of width S, where a region has width 1
+    #[arg(long, value_name = "S", value_parser = positive, allow_negative_numbers = true)]
+    sigma: Option<f64>,
+    /// The paper's rule, L, 5 L or 15 L by a region's gradients; with a Gaussian
+    /// kernel of width 0.2 unless --sigma is given
+    #[arg(long, value_name = "L", value_parser = positive, allow_negative_numbers = true)]
+    lambda: Option<f64>,
+    /// The standard deviation of the noise
+    #[arg(long, value_name = "s", value_parser = not_negative, allow_negative_numbers = true)]
+    noise_sigma: Option<f64>,
+    /// Regions are N x N pixels
+    #[arg(long, value_name = "N", default_value_t = 12, allow_negative_numbers = true)]
+    roi: usize,
+    /// They lie L pixels apart: smaller is slower and a little better
+    #[arg(long, value_name = "L", default_value_t = 8, allow_negative_numbers = true)]
+    core: usize,
+    /// When no more impulses are looked for: `auto` when none stands out,
+    /// `histogram` by the paper's rule, `max:E` when no residual is above E
+    /// [default: auto]
+    #[arg(long, value_name = "RULE", allow_hyphen_values = true)]
+    stop: Option<StopRule>,
+    /// The E0 of the histogram rule, which it implies [default: 40, of 255]
+    #[arg(long, value_name = "E", value_parser = not_negative, allow_negative_numbers = true)]
+    e0: Option<f64>,
+    /// What is penalised
+    #[arg(long, value_enum, default_value_t = Norm::Rkhs)]
+    regularizer: Norm,
+}
+
+impl DenoiseArgs {
+    /// Refuses what makes no sense.
+    pub(super) fn check(&self) -> Result<()> {
+        let parameters = &self.parameters;
+        if parameters.e0.is_some() && !matches!(parameters.stop, None | Some(StopRule::Histogram)) {
+            return Err(Error::usage(
+                "--e0 belongs to the histogram rule: drop it, or use --stop histogram",
+            ));
+        }
+        Grid::new(1, 1, parameters.roi, parameters.core)
+            .map_err(|error| Error::usage(format!("--roi and --core: {error}")))?;
+        if self.outliers.as_deref().is_some_and(is_stdout) {
+            return Err(Error::usage(
+                "--outliers -: the map is a file, standard output is for the picture",
+            ));
+        }
+        if self.is_batch() {
+            if is_stdout(&self.output) || self.inputs.iter().any(|input| is_stdout(input)) {
+                return Err(Error::usage(
+                    "`-` stands for one picture: give files and a folder for several",
+                ));
+            }
+            if self.reference.is_some() {
+                return Err(Error::usage(
+                    "--reference is for one picture: denoise that one by itself",
+                ));
+            }
+        } else if let Some(map) = &self.outliers
+            && Format::of("--outliers", map)? != Format::Png
+        {
+            return Err(Error::usage(format!(
+                "--outliers {}: the map is a PNG, its name must end in .png",
+                map.display()
+            )));
+        }
+        Ok(())
+    }
+
+    /// Whether the output is a folder.
+    pub(super) fn is_batch(&self) -> bool {
+        self.inputs.len() > 1 || self.output.is_dir()
+    }
+
+    /// The settings of the methods.
+    pub(super) fn settings(&self) -> Settings {
+        let Parameters { sigma, lambda, noise_sigma, roi, core, stop, e0, regularizer } =
+            self.parameters;
+        let implied = if e0.is_some() { StopRule::Histogram } else { StopRule::Auto };
+        Settings {
+            sigma,
+            lambda,
+            noise_sigma,
+            roi,
+            core,
+            stop: stop.unwrap_or(implied),
+            e0,
+            regularizer,
+        }
+    }
+}

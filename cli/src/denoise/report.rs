@@ -1,0 +1,159 @@
+//! What was done: as JSON, and in a line for people.
+
+use super::method::{Method, Outcome, Seconds, Settings};
+use crate::metrics::Score;
+use crate::number::{counted, short};
+use crate::pictures::bit_depth;
+use image::DynamicImage;
+use kgard::interop::image::channel_names;
+use serde::Serialize;
+use std::fmt::Write;
+use std::time::Duration;
+
+/// The JSON object of a picture.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    input: String,
+    output: String,
+    method: Method,
+    backend: &'static str,
+    /// The name of the GPU.
+    adapter: Option<String>,
+    width: u32,
+    height: u32,
+    /// With alpha.
+    channels: u8,
+    bit_depth: u16,
+    /// The width of the Gaussian kernel; nothing if the library chose the
+    /// kernel.
+    sigma: Option<f64>,
+    /// The median over regions, the mean over channels.
+    lambda: f64,
+    /// The mean over channels.
+    noise_sigma: f64,
+    /// Of all colour channels together.
+    outliers: Outliers,
+    planes: Vec<Channel>,
+    seconds: Times,
+    #[serde(flatten)]
+    quality: Option<Quality>,
+}
+
+/// Impulses.
+#[derive(Debug, Serialize)]
+struct Outliers {
+    count: usize,
+    fraction: f64,
+}
+
+/// What was found in a colour channel.
+#[derive(Debug, Serialize)]
+struct Channel {
+    name: &'static str,
+    lambda: f64,
+    noise_sigma: f64,
+    outliers: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct Times {
+    /// From reading to writing.
+    total: f64,
+    #[serde(flatten)]
+    parts: Seconds,
+}
+
+/// How close to the true picture it was before and after.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct Quality {
+    psnr_before: f64,
+    psnr_after: f64,
+    ssim_before: Option<f64>,
+    ssim_after: Option<f64>,
+}
+
+impl Quality {
+    pub(super) fn new(before: Score, after: Score) -> Self {
+        Self {
+            psnr_before: before.psnr,
+            psnr_after: after.psnr,
+            ssim_before: before.ssim,
+            ssim_after: after.ssim,
+        }
+    }
+}
+
+impl Report {
+    pub(super) fn new(
+        method: Method,
+        settings: &Settings,
+        image: &DynamicImage,
+        outcome: &Outcome,
+        quality: Option<Quality>,
+    ) -> Self {
+        let planes: Vec<Channel> = outcome
+            .reports
+            .iter()
+            .zip(channel_names(image))
+            .map(|(report, name)| Channel {
+                name: name.trim_end_matches(" channel"),
+                lambda: report.lambda.into(),
+                noise_sigma: report.conditions.noise.into(),
+                outliers: report.outliers,
+            })
+            .collect();
+        let mean =
+            |of: fn(&Channel) -> f64| planes.iter().map(of).sum::<f64>() / planes.len() as f64;
+        let samples = f64::from(image.width()) * f64::from(image.height()) * planes.len() as f64;
+        let count = planes.iter().map(|channel| channel.outliers).sum();
+        Self {
+            input: String::new(),
+            output: String::new(),
+            method,
+            backend: "cpu",
+            adapter: None,
+            width: image.width(),
+            height: image.height(),
+            channels: image.color().channel_count(),
+            bit_depth: bit_depth(image.color()),
+            sigma: settings.kernel_width(),
+            lambda: mean(|channel| channel.lambda),
+            noise_sigma: mean(|channel| channel.noise_sigma),
+            outliers: Outliers { count, fraction: count as f64 / samples },
+            planes,
+            seconds: Times { total: 0.0, parts: outcome.seconds },
+            quality,
+        }
+    }
+
+    /// From which file to which.
+    pub(super) fn between(self, input: String, output: String) -> Self {
+        Self { input, output, ..self }
+    }
+
+    /// How long everything took.
+    pub(super) fn after(mut self, time: Duration) -> Self {
+        self.seconds.total = time.as_secs_f64();
+        self
+    }
+
+    /// The line for people.
+    pub(super) fn line(&self) -> String {
+        let mut line = format!(
+            "{}: {} removed ({:.1} %), noise {}, {:.2} s",
+            self.output,
+            counted(self.outliers.count, "impulse"),
+            100.0 * self.outliers.fraction,
+            short((self.noise_sigma * 1e3).round() / 1e3),
+            self.seconds.total
+        );
+        if let Some(quality) = self.quality {
+            let _ =
+                write!(line, "; PSNR {:.2} to {:.2} dB", quality.psnr_before, quality.psnr_after);
+            if let (Some(before), Some(after)) = (quality.ssim_before, quality.ssim_after) {
+                let _ = write!(line, ", SSIM {before:.4} to {after:.4}");
+            }
+        }
+        line
+    }
+}

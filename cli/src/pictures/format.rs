@@ -1,0 +1,75 @@
+//! The formats of picture files.
+
+use crate::error::{Error, Result};
+use clap::ValueEnum;
+use image::ImageFormat;
+use std::path::Path;
+
+/// A format that is read and written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// 8 or 16 bits
+    Png,
+    /// 8 bits, without alpha; loses a little
+    Jpeg,
+    /// 8 or 16 bits, or floats
+    Tiff,
+    /// 8 bits, grey stored as colour; nothing is lost
+    Webp,
+    /// PGM, PPM or PAM: 8 or 16 bits
+    Pnm,
+    /// OpenEXR: floats
+    Exr,
+}
+
+/// All of them, for messages.
+pub(crate) const FORMATS: &str = "PNG, JPEG, TIFF, WebP, PNM or OpenEXR";
+
+impl Format {
+    /// The format that a file's name asks for.
+    pub(crate) fn of(option: &str, path: &Path) -> Result<Self> {
+        ImageFormat::from_path(path).ok().and_then(Self::known).ok_or_else(|| {
+            Error::usage(format!(
+                "{option} {}: the name must end as those of {FORMATS} files do, as in clean.png",
+                path.display()
+            ))
+        })
+    }
+
+    /// This format of the `image` crate, if it is one of ours.
+    pub(crate) fn known(format: ImageFormat) -> Option<Self> {
+        Some(match format {
+            ImageFormat::Png => Self::Png,
+            ImageFormat::Jpeg => Self::Jpeg,
+            ImageFormat::Tiff => Self::Tiff,
+            ImageFormat::WebP => Self::Webp,
+            ImageFormat::Pnm => Self::Pnm,
+            ImageFormat::OpenExr => Self::Exr,
+            _ => return None,
+        })
+    }
+
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Png => "PNG",
+            Self::Jpeg => "JPEG",
+            Self::Tiff => "TIFF",
+            Self::Webp => "WebP",
+            Self::Pnm => "PNM",
+            Self::Exr => "OpenEXR",
+        }
+    }
+
+    /// How names of its files end.
+    pub(crate) fn extension(self) -> &'static str {
+        match self {
+            Self::Png => "png",
+            Self::Jpeg => "jpg",
+            Self::Tiff => "tif",
+            Self::Webp => "webp",
+            Self::Pnm => "pnm",
+            Self::Exr => "exr",
+        }
+    }
+}

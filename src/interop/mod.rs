@@ -1,0 +1,3 @@
+//! Types of other crates.
+
+pub mod image;
