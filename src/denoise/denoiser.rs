@@ -17,9 +17,9 @@ use core::ops::Range;
 /// The paper's `N` and `L`.
 const REGION: usize = 12;
 const CORE: usize = 8;
-/// Width of the kernel that was found to suit images at all noise levels, in
-/// units of a region of 12 pixels.
-const WIDTH: f64 = 0.3;
+/// The length of the Matérn kernel that suits images at all noise levels, where
+/// a region has width 1.
+pub const KERNEL_WIDTH: f64 = 0.3;
 /// The values of lambda that regions choose from.
 const LAMBDAS: [f64; 8] = [0.01, 0.0316, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6];
 /// The least noise that outliers are measured by, of the range of the samples.
@@ -94,7 +94,7 @@ impl<T: Real> Denoiser<T> {
     /// 255 for bytes, 1 for floats. Values beyond are allowed.
     pub fn new(peak: T) -> Self {
         Self {
-            kernel: Matern32::new(constant(WIDTH)),
+            kernel: Matern32::new(constant(KERNEL_WIDTH)),
             settings: Settings {
                 region: REGION,
                 core: CORE,

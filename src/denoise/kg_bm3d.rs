@@ -129,7 +129,15 @@ pub struct KgBm3dDenoised<T> {
     pub lambda: T,
 }
 
+/// An image between KGARD and BM3D.
+#[derive(Debug, Clone)]
+pub struct Repaired<'a, T> {
+    channels: Vec<Channel<'a, T>>,
+    masks: Masks<'a>,
+}
+
 /// One channel at work.
+#[derive(Debug, Clone)]
 struct Channel<'a, T> {
     image: Plane<'a, T>,
     samples: Vec<T>,
@@ -155,13 +163,34 @@ impl<T: Real> KgBm3dPlan<T> {
         image: &[Plane<'_, T>],
         masks: Masks<'_>,
     ) -> Result<KgBm3dDenoised<T>, Error> {
+        self.finish(self.repair(image, masks)?)
+    }
+
+    /// The first half of [`denoise`](Self::denoise): KGARD, and the impulses
+    /// subtracted.
+    ///
+    /// # Errors
+    /// As [`denoise`](Self::denoise).
+    pub fn repair<'a>(
+        &self,
+        image: &[Plane<'a, T>],
+        masks: Masks<'a>,
+    ) -> Result<Repaired<'a, T>, Error> {
         let first = image.first().ok_or(Error::Empty { what: "image" })?;
         for channel in image {
             Error::check_len("width of a channel", channel.width(), first.width())?;
             Error::check_len("height of a channel", channel.height(), first.height())?;
         }
-        let channels = image.iter().map(|&channel| self.repair(channel, masks));
-        let mut channels = channels.collect::<Result<Vec<_>, _>>()?;
+        let channels = image.iter().map(|&channel| self.repair_channel(channel, masks));
+        Ok(Repaired { channels: channels.collect::<Result<_, _>>()?, masks })
+    }
+
+    /// The second half of [`denoise`](Self::denoise): BM3D, and the second look.
+    ///
+    /// # Errors
+    /// As [`Bm3d::denoise`].
+    pub fn finish(&self, repaired: Repaired<'_, T>) -> Result<KgBm3dDenoised<T>, Error> {
+        let Repaired { mut channels, masks } = repaired;
         let abound = |channel: &Channel<'_, T>| channel.conditions.impulses / constant(ABOUND);
         let abound = channels.iter().map(abound).fold(T::zero(), T::max).min(T::one());
         for &strength in &PILOTS[..self.looks] {
@@ -188,7 +217,11 @@ impl<T: Real> KgBm3dPlan<T> {
     }
 
     /// KGARD's part.
-    fn repair<'a>(&self, image: Plane<'a, T>, masks: Masks<'_>) -> Result<Channel<'a, T>, Error> {
+    fn repair_channel<'a>(
+        &self,
+        image: Plane<'a, T>,
+        masks: Masks<'_>,
+    ) -> Result<Channel<'a, T>, Error> {
         let found = self.kgard.denoise(image, masks)?;
         // Bad pixels may hold anything; KGARD's image does not.
         let bad = |x, y| masks.bad.is_some_and(|bad| bad.get(x, y));

@@ -34,9 +34,11 @@ mod rows;
 mod strip;
 mod survey;
 
-pub use denoiser::{Band, DenoisePlan, Denoised, Denoiser, Detection, Masks, Report, Smoothing};
+pub use denoiser::{
+    Band, DenoisePlan, Denoised, Denoiser, Detection, KERNEL_WIDTH, Masks, Report, Smoothing,
+};
 pub use grid::Grid;
-pub use kg_bm3d::{KgBm3d, KgBm3dDenoised, KgBm3dPlan};
+pub use kg_bm3d::{KgBm3d, KgBm3dDenoised, KgBm3dPlan, Repaired};
 pub use ladder::Penalty;
 pub use noise_level::noise_level;
 pub use plane::{Plane, PlaneBuf};

@@ -18,9 +18,11 @@ use num_traits::ToPrimitive;
 const DEVIATION_PER_MEAN: f64 = 1.253_314_137_315_500_3;
 /// One in so many cores is assumed to be free of texture.
 const SMOOTH_SHARE: usize = 5;
-/// What the noise of all cores is, by that of the smoothest share of them: the
-/// estimates of an even field of noise scatter.
-const SMOOTH_BIAS: f64 = 1.28;
+/// What the noise is, by what is left of it without suspects.
+const WITHOUT_SUSPECTS: f64 = 1.19;
+/// How far below the noise the estimates of the smoothest share of the cores
+/// are, times the side of a core: small cores scatter more.
+const SCATTER: f64 = 0.56;
 /// Deviations of suspects, in units of the noise, from which on they are
 /// impulses rather than its extremes.
 const IMPULSE: f64 = 3.5;
@@ -153,7 +155,9 @@ impl<T: Real> Survey<T> {
         let mut levels: Vec<T> = self.cells.iter().map(|cell| cell.noise).collect();
         let smooth = (levels.len() - 1) / SMOOTH_SHARE;
         let order = |a: &T, b: &T| a.partial_cmp(b).unwrap_or(core::cmp::Ordering::Equal);
-        *levels.select_nth_unstable_by(smooth, order).1 * constant(SMOOTH_BIAS)
+        let scatter = SCATTER / self.grid.core() as f64;
+        let bias = WITHOUT_SUSPECTS / (1.0 - scatter);
+        *levels.select_nth_unstable_by(smooth, order).1 * constant(bias)
     }
 
     /// The paper's bounds on the mean gradients, $m + s$ and $m - s / 10$.

@@ -200,7 +200,7 @@ pub(crate) fn automatic(
         levels.push((std::f64::consts::PI / 2.0).sqrt() / 6.0 * sum / f64::max(used as f64, 1.0));
     }
     levels.sort_by(f64::total_cmp);
-    let noise = 1.28 * levels[(levels.len() - 1) / 5];
+    let noise = 1.19 / (1.0 - 0.56 / core as f64) * levels[(levels.len() - 1) / 5];
     let class = |value: f64| ((value.log2() + 40.0).max(0.0) * 8.0) as usize;
     let mut beyond: Vec<usize> = (0..image.len())
         .filter(|&i| first[i] != image[i])

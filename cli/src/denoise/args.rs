@@ -88,7 +88,7 @@ struct Parameters {
     /// Regions are N x N pixels
     #[arg(long, value_name = "N", default_value_t = 12, allow_negative_numbers = true)]
     roi: usize,
-    /// They lie L pixels apart: smaller is slower and a little better
+    /// They lie L pixels apart: smaller is slower, and better for fine stripes
     #[arg(long, value_name = "L", default_value_t = 8, allow_negative_numbers = true)]
     core: usize,
     /// When no more impulses are looked for: `auto` when none stands out,

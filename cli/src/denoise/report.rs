@@ -24,11 +24,12 @@ pub(super) struct Report {
     /// With alpha.
     channels: u8,
     bit_depth: u16,
-    /// The width of the Gaussian kernel; nothing if the library chose the
-    /// kernel.
+    /// The name of the kernel, where the method has one.
+    kernel: Option<&'static str>,
+    /// Its width.
     sigma: Option<f64>,
     /// The median over regions, the mean over channels.
-    lambda: f64,
+    lambda: Option<f64>,
     /// The mean over channels.
     noise_sigma: f64,
     /// Of all colour channels together.
@@ -50,7 +51,7 @@ struct Outliers {
 #[derive(Debug, Serialize)]
 struct Channel {
     name: &'static str,
-    lambda: f64,
+    lambda: Option<f64>,
     noise_sigma: f64,
     outliers: usize,
 }
@@ -92,18 +93,20 @@ impl Report {
         quality: Option<Quality>,
     ) -> Self {
         let planes: Vec<Channel> = outcome
-            .reports
+            .found
             .iter()
             .zip(channel_names(image))
-            .map(|(report, name)| Channel {
+            .map(|(found, name)| Channel {
                 name: name.trim_end_matches(" channel"),
-                lambda: report.lambda.into(),
-                noise_sigma: report.conditions.noise.into(),
-                outliers: report.outliers,
+                lambda: found.lambda.map(f64::from),
+                noise_sigma: found.noise.into(),
+                outliers: found.outliers,
             })
             .collect();
-        let mean =
-            |of: fn(&Channel) -> f64| planes.iter().map(of).sum::<f64>() / planes.len() as f64;
+        let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
+        let lambdas: Option<Vec<f64>> = planes.iter().map(|channel| channel.lambda).collect();
+        let noise = planes.iter().map(|channel| channel.noise_sigma).collect();
+        let (kernel, sigma) = method.kernel(settings);
         let samples = f64::from(image.width()) * f64::from(image.height()) * planes.len() as f64;
         let count = planes.iter().map(|channel| channel.outliers).sum();
         Self {
@@ -116,9 +119,10 @@ impl Report {
             height: image.height(),
             channels: image.color().channel_count(),
             bit_depth: bit_depth(image.color()),
-            sigma: settings.kernel_width(),
-            lambda: mean(|channel| channel.lambda),
-            noise_sigma: mean(|channel| channel.noise_sigma),
+            kernel,
+            sigma,
+            lambda: lambdas.map(mean),
+            noise_sigma: mean(noise),
             outliers: Outliers { count, fraction: count as f64 / samples },
             planes,
             seconds: Times { total: 0.0, parts: outcome.seconds },
