@@ -29,7 +29,7 @@ use core::ops::Range;
 
 /// Cells in a row that are computed together: as many as keep the pixels of
 /// all displacements in the first-level cache.
-pub(super) const TILE: usize = 64;
+pub(super) const TILE: usize = 128;
 
 /// Cells whose sums are in registers at a time.
 const WIDE: usize = 2 * LANES;
@@ -66,39 +66,43 @@ type Pixels<T> = [[T; WIDE]; TILE / WIDE];
 /// A number for each cell of a tile, and some more of no meaning.
 type Cells<T> = [[T; WIDE]; (TILE + REACH) / WIDE];
 
-/// Sums of squared differences, for one displacement.
+/// Displacements that are tried together, each pixel of a reference being
+/// loaded once for all of them.
+const TOGETHER: usize = 4;
+
+/// Sums of squared differences, for the displacements tried together.
 pub(super) struct Scratch<T> {
-    /// Where the pixels to be compared are.
-    offsets: Vec<[usize; 2]>,
+    /// Where the pixels to be compared are, and those of every displacement.
+    offsets: Vec<(usize, [usize; TOGETHER])>,
     /// Over cells: all of them, their first columns, their first rows, both.
-    sums: [Cells<T>; 4],
+    sums: [[Cells<T>; TOGETHER]; 4],
     /// Over a row of cells as wide as a block, by rows of cells.
-    wholes: Vec<[T; TILE]>,
+    wholes: [Vec<Pixels<T>>; TOGETHER],
     /// The same over the first rows of the cells.
-    parts: Vec<[T; TILE]>,
+    parts: [Vec<Pixels<T>>; TOGETHER],
+    /// Of the blocks of a row of references.
+    distances: Pixels<T>,
 }
 
 impl<T: Real> Scratch<T> {
     pub(super) fn new(lattice: &Lattice, strip: usize) -> Self {
         let references = lattice.references(strip).len();
-        let sums = [[[T::zero(); WIDE]; (TILE + REACH) / WIDE]; 4];
-        let zeros = |rows| vec![[T::zero(); TILE]; rows];
+        let zeros = |rows| [(); TOGETHER].map(|()| vec![[[T::zero(); WIDE]; TILE / WIDE]; rows]);
         Self {
-            offsets: vec![[0; 2]; lattice.step * lattice.step],
-            sums,
+            offsets: vec![(0, [0; TOGETHER]); lattice.step * lattice.step],
+            sums: [[[[T::zero(); WIDE]; (TILE + REACH) / WIDE]; TOGETHER]; 4],
             wholes: zeros(references + lattice.block.div_ceil(lattice.step) - 1),
             parts: zeros(references + lattice.block / lattice.step + 1),
+            distances: [[T::zero(); WIDE]; TILE / WIDE],
         }
     }
 }
 
-/// What is compared: a pixel of each cell, and its counterpart.
+/// What is compared: a pixel of each cell, and its counterparts.
 #[derive(Clone, Copy)]
-struct Pair<'a, T> {
+struct Pairs<'a, T> {
     here: &'a Pixels<T>,
-    there: &'a Pixels<T>,
-    /// How far both are trusted; the pixels themselves where all are.
-    trust: [&'a Pixels<T>; 2],
+    there: [&'a Pixels<T>; TOGETHER],
 }
 
 /// How far pixels are trusted when blocks are compared.
@@ -108,37 +112,43 @@ pub(super) struct TrustIn<T> {
     pub(super) expected: T,
 }
 
-/// Squared differences of pairs of pixels, of the k-th cells.
+/// Squared differences of pairs of pixels, of the k-th cells; if there are
+/// `trusts`, each counts by their product.
 #[inline(always)]
 fn sum<T: Real, const FUSED: bool, const TRUST: bool>(
-    pairs: &[Pair<'_, T>],
+    pairs: &[Pairs<'_, T>],
+    trusts: &[Pairs<'_, T>],
     expected: T,
     k: usize,
-) -> [T; WIDE] {
-    let mut sum = [T::zero(); WIDE];
-    for pair in pairs {
-        let difference = sub(pair.here[k], pair.there[k]);
-        if TRUST {
-            let [here, there] = pair.trust;
-            for l in 0..WIDE {
-                let d = difference[l];
-                let excess = multiply_add::<T, FUSED>(d, d, -expected);
-                sum[l] = multiply_add::<T, FUSED>(here[k][l] * there[k][l], excess, sum[l]);
-            }
-        } else {
-            for l in 0..WIDE {
-                sum[l] = multiply_add::<T, FUSED>(difference[l], difference[l], sum[l]);
+) -> [[T; WIDE]; TOGETHER] {
+    let mut sums = [[T::zero(); WIDE]; TOGETHER];
+    for (p, pair) in pairs.iter().enumerate() {
+        let here = pair.here[k];
+        for i in 0..TOGETHER {
+            let difference = sub(here, pair.there[i][k]);
+            if TRUST {
+                let (here, there) = (trusts[p].here[k], trusts[p].there[i][k]);
+                for l in 0..WIDE {
+                    let d = difference[l];
+                    let excess = multiply_add::<T, FUSED>(d, d, -expected);
+                    sums[i][l] = multiply_add::<T, FUSED>(here[l] * there[l], excess, sums[i][l]);
+                }
+            } else {
+                for l in 0..WIDE {
+                    let d = difference[l];
+                    sums[i][l] = multiply_add::<T, FUSED>(d, d, sums[i][l]);
+                }
             }
         }
     }
-    sum
+    sums
 }
 
 /// `whole` neighbouring cells and the part of the next one.
 #[inline(always)]
-fn across<T: Real>(cells: &Cells<T>, part: &Cells<T>, whole: usize, sums: &mut [T; TILE]) {
+fn across<T: Real>(cells: &Cells<T>, part: &Cells<T>, whole: usize, sums: &mut [[T; WIDE]]) {
     let (cells, part) = (cells.as_flattened(), part.as_flattened());
-    for (k, sums) in sums.as_chunks_mut::<WIDE>().0.iter_mut().enumerate() {
+    for (k, sums) in sums.iter_mut().enumerate() {
         let mut sum = load(part, k * WIDE + whole);
         for first in 0..whole {
             sum = add(sum, load(cells, k * WIDE + first));
@@ -204,27 +214,53 @@ impl<T: Real> Phases<T> {
         scratch: &mut Scratch<T>,
         nearest: &mut Nearest<T>,
     ) {
-        let mut pairs = Vec::with_capacity(scratch.offsets.len());
-        for (number, displacement) in (0..).zip(displacements) {
-            self.offsets(tile.start, displacement, &mut scratch.offsets);
-            match trust {
-                None => {
-                    let none = (self, T::zero());
-                    self.cells::<FUSED, false>(tile.len(), none, &mut pairs, scratch);
+        let mut pairs = [(); 2].map(|()| Vec::with_capacity(scratch.offsets.len()));
+        let none = (self, T::zero());
+        for (first, displacements) in (0..).step_by(TOGETHER).zip(displacements.chunks(TOGETHER)) {
+            self.offsets(tile.start, displacements, &mut scratch.offsets);
+            let numbers = (first, displacements.len());
+            let Lattice { block, step, .. } = self.lattice;
+            // The loops of the usual profiles with their lengths known to the
+            // compiler.
+            match (trust, block, step) {
+                (None, 8, 3) => {
+                    self.cells::<FUSED, false>((8, 3), tile.len(), none, &mut pairs, scratch);
+                    self.blocks((8, 3), tile.len(), numbers, scratch, nearest);
                 }
-                Some(TrustIn { phases, expected }) => {
+                (None, ..) => {
+                    self.cells::<FUSED, false>(
+                        (block, step),
+                        tile.len(),
+                        none,
+                        &mut pairs,
+                        scratch,
+                    );
+                    self.blocks((block, step), tile.len(), numbers, scratch, nearest);
+                }
+                (Some(TrustIn { phases, expected }), ..) => {
                     let trust = (phases, *expected);
-                    self.cells::<FUSED, true>(tile.len(), trust, &mut pairs, scratch);
+                    self.cells::<FUSED, true>(
+                        (block, step),
+                        tile.len(),
+                        trust,
+                        &mut pairs,
+                        scratch,
+                    );
+                    self.blocks((block, step), tile.len(), numbers, scratch, nearest);
                 }
             }
-            self.blocks(tile.len(), number, scratch, nearest);
         }
     }
 
     /// Where the pixels of the first cell of a tile are, and where those they
     /// are compared with; the pixels in `part` rows and columns come first.
     #[inline(always)]
-    fn offsets(&self, cell: usize, to: &Displacement, offsets: &mut [[usize; 2]]) {
+    fn offsets(
+        &self,
+        cell: usize,
+        displacements: &[Displacement],
+        offsets: &mut [(usize, [usize; TOGETHER])],
+    ) {
         let Lattice { block, step, radius, .. } = self.lattice;
         let part = block % step;
         let mut offsets = offsets.iter_mut();
@@ -236,11 +272,15 @@ impl<T: Real> Phases<T> {
         ] {
             for y in rows {
                 for x in columns.clone() {
-                    let to_x = x + self.margin * step - radius + to.right;
-                    let here = ((y + radius) * step + x) * self.length + self.margin;
-                    let there = ((y + to.down) * step + to_x % step) * self.length + to_x / step;
-                    if let Some(offsets) = offsets.next() {
-                        *offsets = [here + cell, there + cell];
+                    let Some((here, there)) = offsets.next() else { return };
+                    *here = ((y + radius) * step + x) * self.length + self.margin + cell;
+                    // Where there are fewer, the others compare pixels with
+                    // themselves, and nobody asks.
+                    *there = [*here; TOGETHER];
+                    for (there, to) in there.iter_mut().zip(displacements) {
+                        let x = x + self.margin * step - radius + to.right;
+                        let row = (y + to.down) * step + x % step;
+                        *there = row * self.length + x / step + cell;
                     }
                 }
             }
@@ -252,43 +292,59 @@ impl<T: Real> Phases<T> {
     #[inline(always)]
     fn cells<'a, const FUSED: bool, const TRUST: bool>(
         &'a self,
+        (block, step): (usize, usize),
         tile: usize,
         (trust, expected): (&'a Self, T),
-        pairs: &mut Vec<Pair<'a, T>>,
+        [pairs, trusts]: &mut [Vec<Pairs<'a, T>>; 2],
         scratch: &mut Scratch<T>,
     ) {
-        let Lattice { block, step, .. } = self.lattice;
         let (whole, part) = (block / step, block % step);
-        let Scratch { offsets, sums: [both, rows, columns, neither], wholes, parts } = scratch;
+        let Scratch { offsets, sums: [both, rows, columns, neither], wholes, parts, .. } = scratch;
         let [corner, right, below] = [part * part, part * step, part * (2 * step - part)];
-        let used = (tile + block.div_ceil(step) - 1).div_ceil(WIDE);
-        for cell in 0..wholes.len() {
+        let used = (tile + block.div_ceil(step) - 1).div_ceil(WIDE).min(TILE / WIDE);
+        for cell in 0..wholes[0].len() {
             let down = cell * step * step * self.length;
-            pairs.clear();
-            for &[here, there] in &*offsets {
-                let [here, there] = [here + down, there + down];
-                let (here, there, trust) = if TRUST {
-                    let trust = [trust.pixels(here), trust.pixels(there)];
-                    (self.pixels(here), self.pixels(there), trust)
-                } else {
-                    let (here, there) = (self.pixels(here), self.pixels(there));
-                    (here, there, [here, there])
-                };
-                pairs.push(Pair { here, there, trust });
+            self.pairs(offsets, down, pairs);
+            if TRUST {
+                trust.pairs(offsets, down, trusts);
             }
-            for k in 0..used.min(TILE / WIDE) {
-                let a = sum::<T, FUSED, TRUST>(&pairs[..corner], expected, k);
-                let b = sum::<T, FUSED, TRUST>(&pairs[corner..right], expected, k);
-                let c = sum::<T, FUSED, TRUST>(&pairs[right..below], expected, k);
-                let d = sum::<T, FUSED, TRUST>(&pairs[below..], expected, k);
-                let ab = add(a, b);
-                neither[k] = a;
-                columns[k] = ab;
-                rows[k] = add(a, c);
-                both[k] = add(ab, add(c, d));
+            for k in 0..used {
+                let (p, t) = (&pairs[..], if TRUST { &trusts[..] } else { &pairs[..] });
+                let a = sum::<T, FUSED, TRUST>(&p[..corner], &t[..corner], expected, k);
+                let b = sum::<T, FUSED, TRUST>(&p[corner..right], &t[corner..right], expected, k);
+                let c = sum::<T, FUSED, TRUST>(&p[right..below], &t[right..below], expected, k);
+                let d = sum::<T, FUSED, TRUST>(&p[below..], &t[below..], expected, k);
+                for i in 0..TOGETHER {
+                    let ab = add(a[i], b[i]);
+                    neither[i][k] = a[i];
+                    columns[i][k] = ab;
+                    rows[i][k] = add(a[i], c[i]);
+                    both[i][k] = add(ab, add(c[i], d[i]));
+                }
             }
-            across(both, rows, whole, &mut wholes[cell]);
-            across(columns, neither, whole, &mut parts[cell]);
+            for i in 0..TOGETHER {
+                across(&both[i], &rows[i], whole, &mut wholes[i][cell][..used]);
+                across(&columns[i], &neither[i], whole, &mut parts[i][cell][..used]);
+            }
+        }
+    }
+
+    /// The pixels at `offsets` and `down` from there.
+    #[inline(always)]
+    fn pairs<'a>(
+        &'a self,
+        offsets: &[(usize, [usize; TOGETHER])],
+        down: usize,
+        pairs: &mut Vec<Pairs<'a, T>>,
+    ) {
+        pairs.clear();
+        for &(here, there) in offsets {
+            let here = self.pixels(here + down);
+            let mut pair = Pairs { here, there: [here; TOGETHER] };
+            for i in 0..TOGETHER {
+                pair.there[i] = self.pixels(there[i] + down);
+            }
+            pairs.push(pair);
         }
     }
 
@@ -300,17 +356,31 @@ impl<T: Real> Phases<T> {
 
     /// Distances of blocks, and which of them are among the nearest.
     #[inline(always)]
-    fn blocks(&self, tile: usize, number: u32, scratch: &Scratch<T>, nearest: &mut Nearest<T>) {
-        let whole = self.lattice.block / self.lattice.step;
-        for reference in 0..self.references {
-            let cells = &scratch.wholes[reference..reference + whole];
-            let rest = &scratch.parts[reference + whole];
-            for from in (0..tile).step_by(LANES) {
-                let mut distance = load(&rest[..], from);
-                for cell in cells {
-                    distance = add(distance, load(&cell[..], from));
+    fn blocks(
+        &self,
+        (block, step): (usize, usize),
+        tile: usize,
+        (first, count): (u32, usize),
+        scratch: &mut Scratch<T>,
+        nearest: &mut Nearest<T>,
+    ) {
+        let whole = block / step;
+        let used = tile.div_ceil(WIDE).min(TILE / WIDE);
+        let sums = scratch.wholes.iter().zip(&scratch.parts);
+        for (number, (wholes, parts)) in (first..).zip(sums).take(count) {
+            for reference in 0..self.references {
+                let cells = &wholes[reference..reference + whole];
+                let rest = &parts[reference + whole];
+                for (k, distances) in scratch.distances[..used].iter_mut().enumerate() {
+                    let mut distance = rest[k];
+                    for cell in cells {
+                        distance = add(distance, cell[k]);
+                    }
+                    *distances = distance;
                 }
-                nearest.offer(reference * TILE + from, &distance, number);
+                for (k, distances) in scratch.distances[..used].iter().enumerate() {
+                    nearest.offer(reference * TILE + k * WIDE, distances, number);
+                }
             }
         }
     }

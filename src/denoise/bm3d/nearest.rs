@@ -1,6 +1,6 @@
 //! The few nearest of many candidates, for many references at once.
 
-use super::lanes::LANES;
+use super::lanes::{LANES, add, total};
 use super::matching::TILE;
 use crate::Real;
 use crate::real::count;
@@ -8,43 +8,40 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// A block near a reference.
-#[derive(Debug, Clone, Copy)]
-struct Candidate<T> {
-    distance: T,
-    /// The number of its displacement.
-    number: u32,
-}
-
-/// By distance; of equals, the one that was found first.
-fn order<T: Real>(a: &Candidate<T>, b: &Candidate<T>) -> Ordering {
-    a.distance.partial_cmp(&b.distance).unwrap_or(Ordering::Equal).then(a.number.cmp(&b.number))
-}
-
 /// The candidates of the references of a tile.
 ///
 /// Candidates below the limit of their reference are noted down; when its
 /// notes are full, all but the nearest are struck out and the limit sinks.
+/// Notes stay in the order of their displacements, which decides between
+/// equals.
 pub(super) struct Nearest<T> {
     wanted: usize,
     /// Notes per reference.
     room: usize,
     limits: Vec<T>,
     lengths: Vec<usize>,
-    notes: Vec<Candidate<T>>,
+    distances: Vec<T>,
+    /// The numbers of the displacements.
+    numbers: Vec<u32>,
+    /// The numbers of the nearest of one reference.
+    sorted: Vec<u32>,
 }
+
+/// Up to here, sorting by counting takes less than anything else.
+const FEW: usize = 192;
 
 impl<T: Real> Nearest<T> {
     /// For `rows` of references, `wanted` candidates each.
     pub(super) fn new(rows: usize, wanted: usize) -> Self {
-        let room = 3 * wanted + 1;
-        let nothing = Candidate { distance: T::zero(), number: 0 };
+        let room = (3 * wanted + 1).next_multiple_of(LANES);
         Self {
             wanted,
             room,
             limits: vec![T::zero(); rows * TILE],
             lengths: vec![0; rows * TILE],
-            notes: vec![nothing; rows * TILE * room],
+            distances: vec![T::zero(); rows * TILE * room],
+            numbers: vec![0; rows * TILE * room],
+            sorted: Vec::with_capacity(room),
         }
     }
 
@@ -60,67 +57,124 @@ impl<T: Real> Nearest<T> {
 
     /// Takes the distances of neighbouring references to displacement `number`.
     #[inline(always)]
-    pub(super) fn offer(&mut self, first: usize, distances: &[T; LANES], number: u32) {
-        let limits = &self.limits[first..first + LANES];
-        let mut any = false;
-        for l in 0..LANES {
-            any |= distances[l] < limits[l];
+    pub(super) fn offer<const N: usize>(&mut self, first: usize, distances: &[T; N], number: u32) {
+        let limits = &self.limits[first..first + N];
+        let mut near = [0_u32; N];
+        for l in 0..N {
+            near[l] = if distances[l] < limits[l] { 1 << l } else { 0 };
         }
-        if any {
-            self.note(first, distances, number);
+        let mut near = merged(near);
+        while near != 0 {
+            let l = near.trailing_zeros() as usize;
+            self.note(first + l, distances[l % N], number);
+            near &= near - 1;
         }
     }
 
-    fn note(&mut self, first: usize, distances: &[T; LANES], number: u32) {
-        let references = first..first + LANES;
-        let limits = &mut self.limits[references.clone()];
-        let lengths = &mut self.lengths[references.clone()];
-        let notes = self.notes[first * self.room..].chunks_exact_mut(self.room);
-        for (((&distance, limit), length), notes) in
-            distances.iter().zip(limits).zip(lengths).zip(notes)
-        {
-            if distance < *limit {
-                notes[*length] = Candidate { distance, number };
-                *length += 1;
-                if *length == self.room {
-                    (*length, *limit) = strike(notes, self.wanted);
-                }
+    #[inline(always)]
+    fn note(&mut self, reference: usize, distance: T, number: u32) {
+        let length = &mut self.lengths[reference];
+        let at = reference * self.room + *length;
+        self.distances[at] = distance;
+        self.numbers[at] = number;
+        *length += 1;
+        if *length == self.room {
+            self.strike(reference);
+        }
+    }
+
+    /// Strikes out notes of which more than wanted are nearer, and lowers the
+    /// limit to what all that are left are below.
+    ///
+    /// The mean is found in one pass and usually leaves about half. Where it
+    /// leaves too few or hardly fewer, the exact rank decides.
+    #[inline(never)]
+    fn strike(&mut self, reference: usize) {
+        let notes = reference * self.room..(reference + 1) * self.room;
+        let distances = &mut self.distances[notes.clone()];
+        let numbers = &mut self.numbers[notes];
+        let mut sums = [T::zero(); LANES];
+        for chunk in distances.as_chunks::<LANES>().0 {
+            sums = add(sums, *chunk);
+        }
+        let mut limit = total(sums) / count(distances.len());
+        let below = distances.iter().map(|&distance| u32::from(distance < limit)).sum::<u32>();
+        let below = below as usize;
+        // Of those at the limit, this many stay.
+        let mut equals = 0;
+        if below < self.wanted || below > distances.len() * 3 / 4 {
+            let mut ranked = distances.to_vec();
+            limit = *ranked.select_nth_unstable_by(self.wanted - 1, order).1;
+            let below = distances.iter().filter(|&&distance| distance < limit).count();
+            equals = self.wanted - below;
+        }
+        let mut left = 0;
+        for i in 0..distances.len() {
+            let distance = distances[i];
+            (distances[left], numbers[left]) = (distance, numbers[i]);
+            left += usize::from(distance < limit);
+            if equals > 0 && distance == limit {
+                equals -= 1;
+                left += 1;
             }
         }
+        self.lengths[reference] = left;
+        self.limits[reference] = limit;
     }
 
     /// The numbers of the nearest candidates, the nearest first.
-    pub(super) fn sorted(&mut self, reference: usize) -> impl ExactSizeIterator<Item = usize> {
-        let notes = &mut self.notes[reference * self.room..][..self.lengths[reference]];
-        let wanted = notes.len().min(self.wanted);
-        if wanted < notes.len() {
-            notes.select_nth_unstable_by(wanted, order);
+    #[inline(always)]
+    pub(super) fn sorted(&mut self, reference: usize) -> &[u32] {
+        let notes = reference * self.room..(reference + 1) * self.room;
+        let length = self.lengths[reference];
+        let distances = &mut self.distances[notes.clone()];
+        let numbers = &self.numbers[notes][..length];
+        self.sorted.clear();
+        if length > FEW {
+            let mut places: Vec<usize> = (0..length).collect();
+            places.sort_by(|&a, &b| order(&distances[a], &distances[b]));
+            self.sorted.extend(places.iter().map(|&place| numbers[place]));
+        } else {
+            // Sorting by counting the nearer ones.
+            distances[length..].fill(T::infinity());
+            let chunks = &distances.as_chunks::<LANES>().0[..length.div_ceil(LANES)];
+            self.sorted.resize(length, NOTHING);
+            for (&distance, &number) in chunks.as_flattened().iter().zip(numbers) {
+                let mut nearer = [0_u32; LANES];
+                for chunk in chunks {
+                    for l in 0..LANES {
+                        nearer[l] += u32::from(chunk[l] < distance);
+                    }
+                }
+                let mut place = merged(nearer) as usize;
+                // Equals before this one have taken their places.
+                while self.sorted[place] != NOTHING {
+                    place += 1;
+                }
+                self.sorted[place] = number;
+            }
         }
-        notes[..wanted].sort_unstable_by(order);
-        notes[..wanted].iter().map(|c| c.number as usize)
+        &self.sorted[..length.min(self.wanted)]
     }
 }
 
-/// Strikes out notes of which more than `wanted` are nearer; gives how many
-/// are left, in their order, and the distance that all of them are below.
-///
-/// The mean is found in one pass and usually leaves about half. Where it
-/// leaves too few or hardly fewer, the exact rank decides.
-fn strike<T: Real>(notes: &mut [Candidate<T>], wanted: usize) -> (usize, T) {
-    let mut sum = T::zero();
-    for note in &*notes {
-        sum = sum + note.distance;
-    }
-    let limit = sum / count(notes.len());
-    let below = notes.iter().filter(|note| note.distance < limit).count();
-    if below < wanted || below > notes.len() * 3 / 4 {
-        let (_, last, _) = notes.select_nth_unstable_by(wanted - 1, order);
-        return (wanted, last.distance);
-    }
-    let mut left = 0;
-    for i in 0..notes.len() {
-        notes[left] = notes[i];
-        left += usize::from(notes[i].distance < limit);
-    }
-    (left, limit)
+/// There are no NaNs among the noted.
+fn order<T: Real>(a: &T, b: &T) -> Ordering {
+    a.partial_cmp(b).unwrap_or(Ordering::Equal)
 }
+
+/// The sum of the lanes, by halves; the union, if they are different bits.
+#[inline(always)]
+fn merged<const N: usize>(mut lanes: [u32; N]) -> u32 {
+    let mut half = N / 2;
+    while half > 0 {
+        for l in 0..half {
+            lanes[l] += lanes[l + half];
+        }
+        half /= 2;
+    }
+    lanes[0]
+}
+
+/// No number of a displacement.
+const NOTHING: u32 = u32::MAX;

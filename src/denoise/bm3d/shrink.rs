@@ -19,44 +19,45 @@ use super::lanes::total;
 use super::transform::Block;
 use crate::Real;
 use crate::linalg::simd::multiply_add;
+use crate::real::count;
 
 /// Sets coefficients up to `limit` to zero; gives the weight of the group.
 #[inline(always)]
 pub(super) fn threshold<T: Real, const N: usize>(group: &mut [Block<T, N>], limit: T) -> T {
     let mean = group[0][0][0];
-    let mut kept = [T::zero(); N];
-    for row in group.iter_mut().flatten() {
-        let mut c = *row;
-        for l in 0..N {
-            let keep = if c[l].abs() > limit { T::one() } else { T::zero() };
-            c[l] = keep * c[l];
-            kept[l] = kept[l] + keep;
-        }
-        *row = c;
+    let mut kept = 0_u32;
+    for c in group.as_flattened_mut().as_flattened_mut() {
+        let keep = c.abs() > limit;
+        *c = if keep { *c } else { T::zero() };
+        kept += u32::from(keep);
     }
     group[0][0][0] = mean;
-    total(kept).max(T::one()).recip()
+    count::<T>(kept.max(1) as usize).recip()
 }
 
-/// Wiener filter of `group` with the spectrum of `basic`; gives the weight.
+/// Wiener filter of `group` with the spectrum of `basic`, which is replaced by
+/// the factors; gives the weight.
 #[inline(always)]
 pub(super) fn wiener<T: Real, const N: usize, const FUSED: bool>(
     group: &mut [Block<T, N>],
-    basic: &[Block<T, N>],
+    basic: &mut [Block<T, N>],
     variance: T,
 ) -> T {
     let mean = group[0][0][0];
-    let mut energy = [T::zero(); N];
-    for (row, &b) in group.iter_mut().flatten().zip(basic.iter().flatten()) {
-        let (mut c, mut gain) = (*row, b);
-        for l in 0..N {
-            let power = b[l] * b[l];
-            gain[l] = power / (power + variance);
-            c[l] = c[l] * gain[l];
-            energy[l] = multiply_add::<T, FUSED>(gain[l], gain[l], energy[l]);
-        }
-        *row = c;
+    let coefficients = group.as_flattened_mut().as_flattened_mut();
+    for (c, b) in coefficients.iter_mut().zip(basic.as_flattened_mut().as_flattened_mut()) {
+        let power = *b * *b;
+        *b = power / (power + variance);
+        *c = *c * *b;
     }
     group[0][0][0] = mean;
-    total(energy).max(T::one()).recip()
+    // In a loop of its own: together, the lanes would be divided two by two.
+    let mut energy = [T::zero(); N];
+    for gain in basic.as_flattened() {
+        for l in 0..N {
+            energy[l] = multiply_add::<T, FUSED>(gain[l], gain[l], energy[l]);
+        }
+    }
+    let energy = total(energy);
+    if energy > T::one() { energy.recip() } else { T::one() }
 }

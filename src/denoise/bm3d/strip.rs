@@ -101,8 +101,8 @@ impl<T: Real, const N: usize> Routine for Strip<'_, T, N> {
                     let (x, y) = (x * lattice.step, y * lattice.step - rows.start);
                     group.clear();
                     group.push(y * width + x);
-                    for number in nearest.sorted(row * TILE + i) {
-                        let Displacement { down, right } = displacements[number];
+                    for &number in nearest.sorted(row * TILE + i) {
+                        let Displacement { down, right } = displacements[number as usize];
                         group
                             .push((y + down - lattice.radius) * width + x + right - lattice.radius);
                     }
