@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::experiments::report::{Report, json};
 use crate::experiments::run::Runs;
-use crate::experiments::{Figure1, figure1, table1, table2, table3};
+use crate::experiments::{Figure1, figure1, table1, table2, table3, table4};
 use crate::output::{Staged, to_stdout};
 use crate::plot::Format;
 use clap::{Args, ValueEnum};
@@ -14,6 +14,7 @@ Examples:
   kgard reproduce table1
   kgard reproduce all --runs 100 --out results
   kgard reproduce figure1 --seed 7 --json
+  kgard reproduce table4 --images pictures --out results
 
 A rare run, in which outliers side by side at the border pull the function
 along, can decide a mean: look at its standard error and at the median, and try
@@ -30,12 +31,15 @@ pub(crate) struct ReproduceArgs {
     /// The table or figure
     #[arg(value_enum, value_name = "WHAT")]
     what: What,
-    /// Independent runs of each setting
+    /// Independent runs of each setting [default: 1000, and 5 of table4]
     #[arg(
-        long, value_name = "N", default_value_t = 1000, allow_negative_numbers = true,
+        long, value_name = "N", allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..)
     )]
-    runs: u32,
+    runs: Option<u32>,
+    /// The folder with the pictures of table4: lena, boat and barbara, as PNG
+    #[arg(long, value_name = "DIR")]
+    images: Option<PathBuf>,
     /// Another seed gives other noise
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     seed: u64,
@@ -62,9 +66,11 @@ enum What {
     Table2,
     /// A sinc with alpha-stable noise
     Table3,
+    /// Pictures with Gaussian noise and impulses; needs --images
+    Table4,
     /// The outliers found, and the condition of Theorem 1
     Figure1,
-    /// All of them
+    /// All of them; table4 if there are --images
     All,
 }
 
@@ -76,15 +82,19 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
             Error::failed(format!("{}: cannot be made a folder: {error}", folder.display()))
         })?;
     }
-    let runs = Runs { count: args.runs, seed: args.seed };
+    if args.what == What::Table4 && args.images.is_none() {
+        return Err(Error::usage(
+            "table4 needs --images DIR: a folder with lena.png, boat.png and barbara.png",
+        ));
+    }
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(args.threads.map_or(0, usize::from))
         .build()
         .map_err(|error| Error::failed(format!("the threads cannot be started: {error}")))?;
     let reports = pool.install(|| {
-        let all = [What::Table1, What::Table2, What::Table3, What::Figure1];
+        let all = [What::Table1, What::Table2, What::Table3, What::Table4, What::Figure1];
         let wanted = all.iter().filter(|&&what| args.what == what || args.what == What::All);
-        wanted.map(|what| what.run(runs)).collect::<Result<Vec<Report>>>()
+        wanted.filter_map(|what| what.run(args)).collect::<Result<Vec<Report>>>()
     })?;
     if let Some(folder) = &args.out {
         save(folder, &reports)?;
@@ -98,13 +108,16 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
 }
 
 impl What {
-    fn run(self, runs: Runs) -> Result<Report> {
-        match self {
-            Self::Table1 => table1::table().run(runs),
-            Self::Table2 => table2::table().run(runs),
-            Self::Table3 => table3::table().run(runs),
-            Self::Figure1 | Self::All => figure1::run(runs),
-        }
+    /// Nothing if there are no pictures for it.
+    fn run(self, args: &ReproduceArgs) -> Option<Result<Report>> {
+        let runs = |default| Runs { count: args.runs.unwrap_or(default), seed: args.seed };
+        Some(match self {
+            Self::Table1 => table1::table().run(runs(1000)),
+            Self::Table2 => table2::table().run(runs(1000)),
+            Self::Table3 => table3::table().run(runs(1000)),
+            Self::Table4 => table4::run(runs(5), args.images.as_deref()?),
+            Self::Figure1 | Self::All => figure1::run(runs(1000)),
+        })
     }
 }
 
@@ -118,6 +131,12 @@ fn save(folder: &Path, reports: &[Report]) -> Result<()> {
         add("json", json(report)?.into_bytes())?;
         add("csv", report.csv()?)?;
         add("md", report.markdown().into_bytes())?;
+        for (name, file) in &report.pictures {
+            staged.add(&folder.join(name), file.clone())?;
+        }
+        let mut add = |extension: &str, bytes: Vec<u8>| {
+            staged.add(&folder.join(format!("{}.{extension}", report.table)), bytes)
+        };
         if report.table == figure1::NAME {
             add("svg", Format::Svg.render(&Figure1(report))?)?;
             add("png", Format::Png.render(&Figure1(report))?)?;

@@ -86,6 +86,7 @@ pub(crate) fn run(runs: Runs) -> Result<Report> {
         seed: runs.seed,
         rows,
         notes,
+        pictures: Vec::new(),
     })
 }
 
@@ -142,6 +143,7 @@ fn row(size: f64, outcomes: &[Outcome]) -> Row {
         noise: "none".into(),
         outliers: Some(format!("10 %, +-{size}")),
         paper: Paper::NOTHING,
+        psnr: None,
         mse: None,
         mse_error: None,
         mse_median: None,

@@ -5,6 +5,7 @@
 //! | [`design`] | the points on which a table measures and validates |
 //! | [`method`] | the methods that are compared: one entry each |
 //! | [`table1`], [`table2`], [`table3`] | data, parameters and the paper's figures |
+//! | [`table4`] | the same for pictures |
 //! | [`figure1`] | Theorem 1 put to the test |
 //! | [`run`] | the runs, on all cores, the same for any number of them |
 //! | [`report`] | results as a table, JSON, CSV |
@@ -21,6 +22,7 @@ mod score;
 pub(crate) mod table1;
 pub(crate) mod table2;
 pub(crate) mod table3;
+pub(crate) mod table4;
 
 pub(crate) use figure1_plot::Figure1;
 
@@ -32,6 +34,8 @@ use method::Method;
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
 pub(crate) struct Paper {
     pub(crate) mse: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) psnr: Option<f64>,
     /// Percent of the outliers.
     pub(crate) correct: Option<f64>,
     /// Percent of the points.
@@ -42,16 +46,22 @@ pub(crate) struct Paper {
 impl Paper {
     /// Error, correct and wrong outliers in percent, seconds.
     const fn new(mse: f64, correct: f64, wrong: f64, seconds: f64) -> Self {
-        Self { mse: Some(mse), correct: Some(correct), wrong: Some(wrong), seconds: Some(seconds) }
+        Self {
+            mse: Some(mse),
+            correct: Some(correct),
+            wrong: Some(wrong),
+            seconds: Some(seconds),
+            ..Self::NOTHING
+        }
     }
 
     /// Error and seconds.
     const fn error(mse: f64, seconds: f64) -> Self {
-        Self { mse: Some(mse), correct: None, wrong: None, seconds: Some(seconds) }
+        Self { mse: Some(mse), seconds: Some(seconds), ..Self::NOTHING }
     }
 
     /// The paper has no such method.
-    const NOTHING: Self = Self { mse: None, correct: None, wrong: None, seconds: None };
+    const NOTHING: Self = Self { mse: None, psnr: None, correct: None, wrong: None, seconds: None };
 }
 
 /// How the rivals are set up, for those who read the tables.

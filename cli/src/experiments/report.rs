@@ -16,6 +16,9 @@ pub(crate) struct Report {
     pub(crate) rows: Vec<Row>,
     #[serde(skip)]
     pub(crate) notes: Vec<String>,
+    /// Pictures to be looked at: names and files.
+    #[serde(skip)]
+    pub(crate) pictures: Vec<(String, Vec<u8>)>,
 }
 
 /// One method in one setting.
@@ -26,6 +29,8 @@ pub(crate) struct Row {
     pub(crate) noise: String,
     pub(crate) outliers: Option<String>,
     pub(crate) paper: Paper,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) psnr: Option<f64>,
     pub(crate) mse: Option<f64>,
     /// The standard error of `mse`.
     pub(crate) mse_error: Option<f64>,
@@ -65,6 +70,8 @@ impl Report {
         let mut text = format!("## {}\n\n{} runs, seed {}.\n\n", self.title, self.runs, self.seed);
         let grid = if self.rows.iter().any(|row| row.theorem.is_some()) {
             self.theorem_grid()
+        } else if self.rows.iter().any(|row| row.psnr.is_some()) {
+            self.picture_grid()
         } else {
             self.grid()
         };
@@ -111,6 +118,34 @@ impl Report {
         }
     }
 
+    fn picture_grid(&self) -> Grid {
+        let line = |row: &Row| {
+            vec![
+                row.noise.clone(),
+                row.outliers.clone().unwrap_or_else(nothing),
+                row.method.to_owned(),
+                row.parameters.clone(),
+                fixed(row.paper.psnr, 2),
+                fixed(row.psnr, 2),
+                support(row.correct, row.wrong),
+                fixed(Some(row.seconds), 3),
+            ]
+        };
+        Grid {
+            titles: &[
+                "picture, noise",
+                "impulses",
+                "method",
+                "parameters",
+                "PSNR, paper",
+                "PSNR",
+                "correct - wrong %",
+                "seconds",
+            ],
+            lines: self.rows.iter().map(line).collect(),
+        }
+    }
+
     fn theorem_grid(&self) -> Grid {
         let line = |row: &Row| {
             let theorem = row.theorem.as_ref();
@@ -145,6 +180,8 @@ impl Report {
             "outliers",
             "method",
             "parameters",
+            "paper_psnr",
+            "psnr",
             "paper_mse",
             "mse",
             "mse_error",
@@ -161,7 +198,7 @@ impl Report {
             "first",
             "violations",
         ];
-        let shown = if self.rows.iter().any(|row| row.theorem.is_some()) { 19 } else { 15 };
+        let shown = if self.rows.iter().any(|row| row.theorem.is_some()) { 21 } else { 17 };
         writer.write_record(&titles[..shown]).map_err(|error| failed(error.to_string()))?;
         for row in &self.rows {
             let theorem = row.theorem.as_ref();
@@ -172,6 +209,8 @@ impl Report {
                 row.parameters.clone(),
             ];
             cells.extend([
+                full(row.paper.psnr),
+                full(row.psnr),
                 full(row.paper.mse),
                 full(row.mse),
                 full(row.mse_error),

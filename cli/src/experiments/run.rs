@@ -91,6 +91,7 @@ impl Table {
             seed: runs.seed,
             rows,
             notes: self.notes.iter().map(|&note| note.to_owned()).collect(),
+            pictures: Vec::new(),
         })
     }
 }
@@ -104,6 +105,7 @@ impl Row {
             noise: String::new(),
             outliers: None,
             paper: Paper::NOTHING,
+            psnr: None,
             mse: Some(average.mse),
             mse_error: Some(average.mse_error),
             mse_median: Some(average.mse_median),
