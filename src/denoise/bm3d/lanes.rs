@@ -48,18 +48,15 @@ pub(super) fn add_scaled<T: Real, const N: usize, const FUSED: bool>(
     sum
 }
 
-/// The sum of the lanes, by halves.
+/// The sum of the lanes, in their order: by halves, the compiler would compute
+/// what is summed up in halves, too.
 #[inline(always)]
-pub(super) fn total<T: Real, const N: usize>(mut a: [T; N]) -> T {
-    let mut len = N;
-    while len > 1 {
-        let half = len.div_ceil(2);
-        for l in 0..len - half {
-            a[l] = a[l] + a[l + half];
-        }
-        len = half;
+pub(super) fn total<T: Real, const N: usize>(a: [T; N]) -> T {
+    let mut sum = a[0];
+    for l in 1..N {
+        sum = sum + a[l];
     }
-    a[0]
+    sum
 }
 
 /// The numbers of `row` from `start` on.

@@ -378,9 +378,8 @@ impl<T: Real> Phases<T> {
                     }
                     *distances = distance;
                 }
-                for (k, distances) in scratch.distances[..used].iter().enumerate() {
-                    nearest.offer(reference * TILE + k * WIDE, distances, number);
-                }
+                let distances = scratch.distances[..used].as_flattened();
+                nearest.offer(reference * TILE, distances, number);
             }
         }
     }

@@ -21,6 +21,9 @@ pub(super) struct Nearest<T> {
     limits: Vec<T>,
     lengths: Vec<usize>,
     distances: Vec<T>,
+    /// Which of the distances on offer are below their limits: a byte each,
+    /// so that eight are one word.
+    near: [[u8; LANES]; TILE / LANES],
     /// The numbers of the displacements.
     numbers: Vec<u32>,
     /// The numbers of the nearest of one reference.
@@ -41,6 +44,7 @@ impl<T: Real> Nearest<T> {
             lengths: vec![0; rows * TILE],
             distances: vec![T::zero(); rows * TILE * room],
             numbers: vec![0; rows * TILE * room],
+            near: [[0; LANES]; TILE / LANES],
             sorted: Vec::with_capacity(room),
         }
     }
@@ -57,17 +61,19 @@ impl<T: Real> Nearest<T> {
 
     /// Takes the distances of neighbouring references to displacement `number`.
     #[inline(always)]
-    pub(super) fn offer<const N: usize>(&mut self, first: usize, distances: &[T; N], number: u32) {
-        let limits = &self.limits[first..first + N];
-        let mut near = [0_u32; N];
-        for l in 0..N {
-            near[l] = if distances[l] < limits[l] { 1 << l } else { 0 };
+    pub(super) fn offer(&mut self, first: usize, distances: &[T], number: u32) {
+        let limits = &self.limits[first..first + distances.len()];
+        let near = self.near.as_flattened_mut();
+        for ((near, distance), limit) in near.iter_mut().zip(distances).zip(limits) {
+            *near = u8::from(distance < limit);
         }
-        let mut near = merged(near);
-        while near != 0 {
-            let l = near.trailing_zeros() as usize;
-            self.note(first + l, distances[l % N], number);
-            near &= near - 1;
+        for k in 0..distances.len() / LANES {
+            let mut near = u64::from_le_bytes(self.near[k]);
+            while near != 0 {
+                let at = k * LANES + near.trailing_zeros() as usize / 8;
+                self.note(first + at, distances[at], number);
+                near &= near - 1;
+            }
         }
     }
 
@@ -163,7 +169,7 @@ fn order<T: Real>(a: &T, b: &T) -> Ordering {
     a.partial_cmp(b).unwrap_or(Ordering::Equal)
 }
 
-/// The sum of the lanes, by halves; the union, if they are different bits.
+/// The sum of the lanes, by halves.
 #[inline(always)]
 fn merged<const N: usize>(mut lanes: [u32; N]) -> u32 {
     let mut half = N / 2;
