@@ -17,6 +17,7 @@
 
 use super::lanes::{add, add_scaled, scale, sub};
 use crate::Real;
+use crate::linalg::simd::multiply_add;
 use crate::real::constant;
 use core::array::from_fn;
 use core::f64::consts::{FRAC_1_SQRT_2, PI};
@@ -191,23 +192,27 @@ fn wavelet_step_back(x: &mut [f64]) {
 }
 
 /// The DCT of 8 rows by its symmetries: f is its matrix.
+///
+/// Written for one column: a loop over them stays a loop, and becomes one pass
+/// over all lanes. Of the same with whole rows the compiler makes parts of
+/// different widths.
 #[inline(always)]
 fn dct8<T: Real, const N: usize, const FUSED: bool>(f: &Block<T, N>, x: &mut Block<T, N>) {
-    let even = [add(x[0], x[7]), add(x[1], x[6]), add(x[2], x[5]), add(x[3], x[4])];
-    let odd = [sub(x[0], x[7]), sub(x[1], x[6]), sub(x[2], x[5]), sub(x[3], x[4])];
-    let (outer, inner) = (add(even[0], even[3]), add(even[1], even[2]));
-    x[0] = scale(f[0][0], add(outer, inner));
-    x[4] = scale(f[0][0], sub(outer, inner));
-    let (outer, inner) = (sub(even[0], even[3]), sub(even[1], even[2]));
-    for k in [2, 6] {
-        x[k] = add_scaled::<T, N, FUSED>(scale(f[k][0], outer), f[k][1], inner);
-    }
-    for k in [1, 3, 5, 7] {
-        let mut sum = scale(f[k][0], odd[0]);
-        for j in 1..4 {
-            sum = add_scaled::<T, N, FUSED>(sum, f[k][j], odd[j]);
+    let fma = multiply_add::<T, FUSED>;
+    for l in 0..N {
+        let even = [x[0][l] + x[7][l], x[1][l] + x[6][l], x[2][l] + x[5][l], x[3][l] + x[4][l]];
+        let odd = [x[0][l] - x[7][l], x[1][l] - x[6][l], x[2][l] - x[5][l], x[3][l] - x[4][l]];
+        let (outer, inner) = (even[0] + even[3], even[1] + even[2]);
+        x[0][l] = f[0][0] * (outer + inner);
+        x[4][l] = f[0][0] * (outer - inner);
+        let (outer, inner) = (even[0] - even[3], even[1] - even[2]);
+        for k in [2, 6] {
+            x[k][l] = fma(f[k][1], inner, f[k][0] * outer);
         }
-        x[k] = sum;
+        for k in [1, 3, 5, 7] {
+            let first = fma(f[k][1], odd[1], f[k][0] * odd[0]);
+            x[k][l] = fma(f[k][3], odd[3], fma(f[k][2], odd[2], first));
+        }
     }
 }
 
@@ -319,5 +324,91 @@ fn butterfly<T: Real, const N: usize>(a: &mut Block<T, N>, b: &mut Block<T, N>) 
         let (sum, difference) = (scale(half, add(*a, *b)), scale(half, sub(*a, *b)));
         *a = sum;
         *b = difference;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    /// Numbers without a pattern.
+    fn block<const N: usize>(seed: usize) -> Block<f64, N> {
+        from_fn(|i| from_fn(|j| ((i * 31 + j * 17 + seed) * 7919 % 1009) as f64 / 7.0 - 60.0))
+    }
+
+    fn product<const N: usize>(a: &Block<f64, N>, b: &Block<f64, N>) -> Block<f64, N> {
+        from_fn(|i| from_fn(|j| (0..N).map(|k| a[i][k] * b[k][j]).sum()))
+    }
+
+    fn assert_near<const N: usize>(a: &Block<f64, N>, b: &Block<f64, N>) {
+        for (a, b) in a.as_flattened().iter().zip(b.as_flattened()) {
+            assert!((a - b).abs() < 1e-9, "{a} {b}");
+        }
+    }
+
+    fn columns_are_the_matrix<const N: usize, const FUSED: bool>(kind: Transform) {
+        let basis = Basis::<f64, N>::new(kind);
+        let original = block(3);
+        let mut x = original;
+        basis.columns::<FUSED>(&mut x);
+        assert_near(&x, &product(&basis.forward, &original));
+        basis.columns_back::<FUSED>(&mut x);
+        assert_near(&x, &original);
+
+        let y = block(5);
+        x = y;
+        basis.columns_back::<FUSED>(&mut x);
+        assert_near(&x, &product(&basis.inverse, &y));
+        for row in basis.forward {
+            let square: f64 = row.iter().map(|v| v * v).sum();
+            assert!((square - 1.0).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn transforms_are_their_matrices_and_come_back() {
+        columns_are_the_matrix::<4, false>(Transform::Dct);
+        columns_are_the_matrix::<8, false>(Transform::Dct);
+        columns_are_the_matrix::<8, true>(Transform::Dct);
+        columns_are_the_matrix::<12, false>(Transform::Dct);
+        columns_are_the_matrix::<16, true>(Transform::Dct);
+        columns_are_the_matrix::<4, false>(Transform::Bior15);
+        columns_are_the_matrix::<8, false>(Transform::Bior15);
+        columns_are_the_matrix::<8, true>(Transform::Bior15);
+        columns_are_the_matrix::<16, false>(Transform::Bior15);
+    }
+
+    #[test]
+    fn rows_are_transformed_at_every_position() {
+        let basis = Basis::<f64, 8>::new(Transform::Bior15);
+        let samples: Vec<f64> = block::<8>(1).as_flattened()[..20].to_vec();
+        let mut out = [[0.0; 8]; 13];
+        basis.rows::<false>(&samples, &mut out);
+        for (window, out) in samples.windows(8).zip(&out) {
+            for k in 0..8 {
+                let direct: f64 = (0..8).map(|j| basis.forward[k][j] * window[j]).sum();
+                assert!((direct - out[k]).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn haar_is_orthonormal_and_comes_back() {
+        for size in [1, 2, 4, 16, 32] {
+            let original: Vec<Block<f64, 4>> = (0..size).map(block::<4>).collect();
+            let mut group = original.clone();
+            haar(&mut group);
+            let energy = |group: &[Block<f64, 4>]| -> f64 {
+                group.as_flattened().as_flattened().iter().map(|v| v * v).sum()
+            };
+            assert!((energy(&group) / energy(&original) - 1.0).abs() < 1e-12);
+            let sum: f64 = original.iter().map(|block| block[1][2]).sum();
+            assert!((group[0][1][2] - sum / (size as f64).sqrt()).abs() < 1e-9);
+            haar_back(&mut group);
+            for (a, b) in group.iter().zip(&original) {
+                assert_near(a, b);
+            }
+        }
     }
 }
