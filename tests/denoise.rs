@@ -150,7 +150,8 @@ fn clean_images_are_left_alone() {
     // Half a page of one-pixel strokes: where there is no even spot at all, they
     // look like noise, as the checkerboard does.
     let text = |x: usize, y: usize| x < 40 && (x % 5 == 1 && y % 7 < 5 || y % 7 == 2 && x % 5 < 3);
-    let patterns: [(&str, &dyn Fn(usize, usize) -> f64); 5] = [
+    type Pattern<'a> = &'a dyn Fn(usize, usize) -> f64;
+    let patterns: [(&str, Pattern<'_>); 5] = [
         ("constant", &|_, _| 77.25),
         ("checkerboard", &|x, y| if (x + y) % 2 == 0 { 255.0 } else { 0.0 }),
         ("text", &|x, y| if text(x, y) { 10.0 } else { 240.0 }),
