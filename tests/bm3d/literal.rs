@@ -22,7 +22,8 @@ impl Image {
             }
             fit
         };
-        let mirror = |i: usize, n: usize| if i / n % 2 == 0 { i % n } else { n - 1 - i % n };
+        let mirror =
+            |i: usize, n: usize| if (i / n).is_multiple_of(2) { i % n } else { n - 1 - i % n };
         let (w, h) = (fit(width), fit(height));
         let pixel = |i: usize| pixels[mirror(i / w, height) * width + mirror(i % w, width)];
         Self { pixels: (0..w * h).map(pixel).collect(), width: w, height: h }
