@@ -161,3 +161,35 @@ fn wrong_usage() {
         }
     }
 }
+
+#[test]
+fn table4_on_small_pictures() {
+    use crate::pictures::clean;
+    use image::ColorType;
+    let folder = Folder::new();
+    folder.kgard("reproduce table4 --runs 1").fails(2, &["--images"]);
+    folder.save("lena.png", &clean(ColorType::L8, 64, 48));
+    let command = "reproduce table4 --runs 1 --images . --out results --json";
+    folder.kgard(command).fails(1, &["boat_waterloo.png", "boat.png"]);
+    // The Waterloo picture goes first; colours become grey.
+    folder.save("boat_waterloo.png", &clean(ColorType::Rgb8, 48, 48));
+    folder.write("boat.png", "no picture");
+    folder.save("barbara.png", &clean(ColorType::L8, 48, 48));
+    let report = folder.kgard(command).json();
+    assert_eq!((&report["table"], &report["runs"]), (&"table4".into(), &1.into()));
+    assert_eq!(rows(&report).len(), 6 * 6 + 2 * 5);
+    for row in rows(&report) {
+        let psnr = number(&row["psnr"]);
+        assert!((20.0..60.0).contains(&psnr), "{row}");
+        assert!(number(&row["seconds"]) > 0.0);
+        let text = |key: &str| row[key].as_str().expect("a text").to_owned();
+        // The paper has no KGARD without BM3D on boat and Barbara.
+        let silent = text("method") == "KGARD" && !text("noise").starts_with("lena");
+        let has_paper = !text("method").contains("automatic") && !silent;
+        assert_eq!(row["paper"]["psnr"].is_number(), has_paper, "{row}");
+        assert_eq!(row["correct"].is_number(), row["method"] != "BM3D", "{row}");
+    }
+    let names = std::fs::read_dir(folder.path("results")).expect("a folder");
+    assert_eq!(names.count(), 3 + 6);
+    assert_eq!(folder.open("results/table4-lena-clean.png").width(), 64);
+}
