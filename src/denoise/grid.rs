@@ -154,3 +154,10 @@ impl Grid {
 
 /// The largest region: 64 x 64 pixels already make a plan of 128 MB.
 const MAX_REGION: usize = 64;
+
+/// The points of a region of `side` x `side` pixels, row after row: the paper's
+/// $x_i = (i - 1) / (N - 1)$ in both directions.
+pub(crate) fn lattice<T: Real>(side: usize) -> Vec<T> {
+    let step = |i: usize| count::<T>(i) / count(side - 1);
+    (0..side * side).flat_map(|i| [step(i / side), step(i % side)]).collect()
+}

@@ -22,9 +22,9 @@ use super::bm3d::{Bm3d, Transform};
 use super::denoiser::{DenoisePlan, Denoiser};
 use super::{Conditions, Masks, Plane, PlaneBuf, noise_level};
 use crate::real::constant;
+use crate::regression::stop::nth_smallest;
 use crate::{Error, Kernel, Matern32, Real};
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 
 /// How strong the pilots are where impulses abound: the multiple of the noise
 /// that they remove.
@@ -339,6 +339,5 @@ fn nearly_all_exceed<T: Real>(mut values: Vec<T>) -> T {
         return T::zero();
     }
     let small = values.len() / SMALL_ONE_IN;
-    let order = |a: &T, b: &T| a.partial_cmp(b).unwrap_or(Ordering::Equal);
-    *values.select_nth_unstable_by(small, order).1
+    nth_smallest(&mut values, small)
 }

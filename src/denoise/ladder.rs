@@ -12,6 +12,7 @@
 //! each would cost: Stein's unbiased estimate of the risk,
 //! $\lVert r \rVert^2 + 2 \sigma^2 \operatorname{tr}(I - H)$ up to a constant.
 
+use super::grid::lattice;
 use crate::kernel::gram;
 use crate::linalg::batch::Packed;
 use crate::linalg::eigen;
@@ -69,9 +70,7 @@ impl<T: Real> Ladder<T> {
         lambdas: &[T],
     ) -> Result<Self, Error> {
         let n = side * side;
-        // The paper's lattice: x_i = (i - 1) / (N - 1).
-        let step = |i: usize| count::<T>(i) / count(side - 1);
-        let points: Vec<T> = (0..n).flat_map(|i| [step(i / side), step(i % side)]).collect();
+        let points = lattice(side);
         let mut vectors = alloc::vec![T::zero(); n * n];
         gram(Points::new(&points, 2)?, kernel, &mut vectors)?;
         let mut values = alloc::vec![T::zero(); n];

@@ -14,6 +14,7 @@
 
 use super::Plane;
 use crate::real::{constant, count};
+use crate::regression::stop::median;
 use crate::{Error, Real};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -69,10 +70,7 @@ pub fn noise_level<T: Real>(
     if sizes.is_empty() {
         return Ok(T::zero());
     }
-    let middle = sizes.len() / 2;
-    let (_, median, _) =
-        sizes.select_nth_unstable_by(middle, |a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
-    Ok(*median / constant(NORMAL_MEDIAN))
+    Ok(median(&mut sizes, 0) / constant(NORMAL_MEDIAN))
 }
 
 /// A part of the image.

@@ -1,14 +1,12 @@
 //! The denoiser that the paper compares with: RB-RVM in every region.
 
 use super::denoiser::each;
-use super::grid::Grid;
+use super::grid::{Grid, lattice};
 use super::{Plane, PlaneBuf};
 use crate::baselines::rb_rvm::RbRvm;
-use crate::error::as_f64;
-use crate::real::count;
+use crate::regression::stop::median;
 use crate::{Error, Kernel, Points, Real};
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 
 /// An image that RB-RVM has denoised.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,15 +34,9 @@ pub fn rb_rvm<T: Real + Send + Sync>(
     core: usize,
 ) -> Result<RbRvmDenoised<T>, Error> {
     let grid = Grid::new(image.width(), image.height(), region, core)?;
-    for y in 0..image.height() {
-        if let Some(x) = image.row(y).position(|sample| !sample.is_finite()) {
-            let (index, value) = (y * image.width() + x, as_f64(image.get(x, y)));
-            return Err(Error::NotFinite { what: "image", index, value });
-        }
-    }
+    image.check_finite()?;
     let n = region * region;
-    let step = |i: usize| count::<T>(i) / count(region - 1);
-    let points: Vec<T> = (0..n).flat_map(|i| [step(i / region), step(i % region)]).collect();
+    let points = lattice(region);
     let points = Points::new(&points, 2)?;
 
     let (width, height) = (image.width(), image.height());
@@ -79,9 +71,7 @@ pub fn rb_rvm<T: Real + Send + Sync>(
             }
         }
     }
-    let middle = noise.len() / 2;
-    let order = |a: &T, b: &T| a.partial_cmp(b).unwrap_or(Ordering::Equal);
-    let noise = *noise.select_nth_unstable_by(middle, order).1;
+    let noise = median(&mut noise, 0);
     let [image, outliers] = [fitted, outliers].map(|plane| PlaneBuf::new(plane, width, height));
     Ok(RbRvmDenoised { image: image?, outliers: outliers?, noise })
 }

@@ -9,6 +9,7 @@ use super::rows::Rows;
 use crate::error::as_f64;
 use crate::linalg::simd::{Routine, dispatch};
 use crate::real::{constant, count};
+use crate::regression::stop::nth_smallest;
 use crate::{Error, Real};
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -154,10 +155,9 @@ impl<T: Real> Survey<T> {
     fn noise(&self) -> T {
         let mut levels: Vec<T> = self.cells.iter().map(|cell| cell.noise).collect();
         let smooth = (levels.len() - 1) / SMOOTH_SHARE;
-        let order = |a: &T, b: &T| a.partial_cmp(b).unwrap_or(core::cmp::Ordering::Equal);
         let scatter = SCATTER / self.grid.core() as f64;
         let bias = WITHOUT_SUSPECTS / (1.0 - scatter);
-        *levels.select_nth_unstable_by(smooth, order).1 * constant(bias)
+        nth_smallest(&mut levels, smooth) * constant(bias)
     }
 
     /// The paper's bounds on the mean gradients, $m + s$ and $m - s / 10$.

@@ -4,7 +4,7 @@ mod automatic;
 mod histogram;
 
 #[cfg(feature = "alloc")]
-pub(crate) use automatic::{DEVIATION_PER_MEDIAN, extreme_deviation, median};
+pub(crate) use automatic::{DEVIATION_PER_MEDIAN, extreme_deviation, median, nth_smallest};
 pub use histogram::Reading;
 
 use crate::linalg::vector::max_magnitude;

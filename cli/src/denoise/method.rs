@@ -235,30 +235,39 @@ fn bm3d(
     })
 }
 
-#[allow(clippy::cast_possible_truncation)]
 fn relevance(
     settings: &Settings,
     sigma: f64,
     planes: &[Plane<'_, f32>],
 ) -> Result<Outcome, kgard::Error> {
     let mut outcome = Outcome::default();
-    for plane in planes {
-        // The evidence of a region needs double precision.
-        let (width, height) = (plane.width(), plane.height());
-        let wide: Vec<f64> = plane.to_vec().into_iter().map(f64::from).collect();
-        let wide = Plane::new(&wide, width, height)?;
-        let denoised = rb_rvm(wide, &Gaussian::new(sigma), settings.roi, settings.core)?;
-        let narrow = |plane: PlaneBuf<f64>| {
-            let samples = plane.into_samples().into_iter().map(|x| x as f32).collect();
-            PlaneBuf::new(samples, width, height)
-        };
-        outcome.channels.push(narrow(denoised.image)?);
-        let outliers = narrow(denoised.outliers)?;
-        let (noise, count) = (denoised.noise as f32, count(&outliers));
+    for &plane in planes {
+        let (image, outliers, noise) = rb_rvm_of(plane, sigma, settings.roi, settings.core)?;
+        outcome.found.push(Found { lambda: None, noise, outliers: count(&outliers) });
+        outcome.channels.push(image);
         outcome.outliers.push(outliers);
-        outcome.found.push(Found { lambda: None, noise, outliers: count });
     }
     Ok(outcome)
+}
+
+/// RB-RVM with a Gaussian kernel, in double precision, which the evidence of a
+/// region needs: image, outliers and noise.
+#[allow(clippy::cast_possible_truncation)]
+pub(crate) fn rb_rvm_of(
+    plane: Plane<'_, f32>,
+    sigma: f64,
+    roi: usize,
+    core: usize,
+) -> Result<(PlaneBuf<f32>, PlaneBuf<f32>, f32), kgard::Error> {
+    let (width, height) = (plane.width(), plane.height());
+    let wide: Vec<f64> = plane.to_vec().into_iter().map(f64::from).collect();
+    let wide = Plane::new(&wide, width, height)?;
+    let denoised = rb_rvm(wide, &Gaussian::new(sigma), roi, core)?;
+    let narrow = |plane: PlaneBuf<f64>| {
+        let samples = plane.into_samples().into_iter().map(|x| x as f32).collect();
+        PlaneBuf::new(samples, width, height)
+    };
+    Ok((narrow(denoised.image)?, narrow(denoised.outliers)?, denoised.noise as f32))
 }
 
 fn count(outliers: &PlaneBuf<f32>) -> usize {

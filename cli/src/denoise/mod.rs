@@ -7,6 +7,7 @@ mod method;
 mod report;
 
 pub(crate) use args::DenoiseArgs;
+pub(crate) use method::rb_rvm_of;
 
 use crate::error::{Error, Result};
 use crate::metrics::json;

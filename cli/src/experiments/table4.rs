@@ -4,13 +4,13 @@
 use super::Paper;
 use super::report::{Report, Row};
 use super::run::Runs;
+use crate::denoise::rb_rvm_of;
 use crate::error::{Error, Result};
 use crate::noise::{Random, sigma_at};
 use image::{DynamicImage, GrayImage};
-use kgard::Gaussian;
 use kgard::denoise::bm3d::Bm3d;
 use kgard::denoise::metrics::psnr;
-use kgard::denoise::{Denoiser, KgBm3d, Plane, PlaneBuf, rb_rvm};
+use kgard::denoise::{Denoiser, KgBm3d, Plane, PlaneBuf};
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -180,7 +180,10 @@ impl Line {
                 method: RB_RVM,
                 parameters: format!("sigma = {sigma}"),
                 paper: Some(paper),
-                denoise: Box::new(move |noisy| relevance(noisy, sigma)),
+                denoise: Box::new(move |noisy| {
+                    let (image, outliers, _) = rb_rvm_of(noisy.plane()?, sigma, 12, 8)?;
+                    Ok((image, Some(outliers)))
+                }),
             });
         }
         #[allow(clippy::cast_possible_truncation)]
@@ -273,19 +276,6 @@ impl Sums {
         self.runs += 1;
         Ok(image)
     }
-}
-
-/// RB-RVM in each region; its evidence needs double precision.
-#[allow(clippy::cast_possible_truncation)]
-fn relevance(noisy: &Noisy, sigma: f64) -> Cleaned {
-    let wide: Vec<f64> = noisy.samples.iter().map(|&sample| sample.into()).collect();
-    let (width, height) = (noisy.width, wide.len() / noisy.width);
-    let denoised = rb_rvm(Plane::new(&wide, width, height)?, &Gaussian::new(sigma), 12, 8)?;
-    let narrow = |plane: PlaneBuf<f64>| {
-        let samples = plane.into_samples().into_iter().map(|x| x as f32).collect();
-        PlaneBuf::new(samples, width, height)
-    };
-    Ok((narrow(denoised.image)?, Some(narrow(denoised.outliers)?)))
 }
 
 /// A picture of the paper, as grey bytes.

@@ -4,9 +4,9 @@ use super::RbRvm;
 use super::afresh::Posterior;
 use super::evidence::{Change, Evidence};
 use crate::real::{constant, count};
+use crate::regression::stop;
 use crate::{Error, Real, StopReason};
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 
 /// Evidence that takes a point for an outlier while the noise is still
 /// unknown: low, for an outlier missed then bends the function.
@@ -280,6 +280,5 @@ pub(super) fn median<T: Real>(values: &mut [T]) -> T {
     if values.is_empty() {
         return T::zero();
     }
-    let order = |a: &T, b: &T| a.partial_cmp(b).unwrap_or(Ordering::Equal);
-    *values.select_nth_unstable_by(values.len() / 2, order).1
+    stop::median(values, 0)
 }

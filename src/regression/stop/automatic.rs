@@ -58,9 +58,13 @@ pub(crate) fn extreme_deviation<T: Real>(m: usize) -> T {
 
 /// The median of all but the `smallest` smallest values; reorders them.
 pub(crate) fn median<T: Real>(values: &mut [T], smallest: usize) -> T {
-    let middle = smallest + (values.len() - smallest) / 2;
+    nth_smallest(values, smallest + (values.len() - smallest) / 2)
+}
+
+/// The value that has `n` smaller ones; reorders them.
+pub(crate) fn nth_smallest<T: Real>(values: &mut [T], n: usize) -> T {
     let order = |a: &T, b: &T| a.partial_cmp(b).unwrap_or(core::cmp::Ordering::Equal);
-    *values.select_nth_unstable_by(middle, order).1
+    *values.select_nth_unstable_by(n, order).1
 }
 
 /// $\Phi^{-1}(1 - p)$ for a small `p`: formula 26.2.23 of Abramowitz and
