@@ -77,6 +77,8 @@ pub mod baselines;
 #[cfg(feature = "alloc")]
 pub mod denoise;
 mod error;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 #[cfg(feature = "image")]
 pub mod interop;
 pub mod kernel;

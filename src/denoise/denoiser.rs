@@ -3,8 +3,8 @@
 use super::grid::Grid;
 use super::impulses::Known;
 use super::ladder::{Ladder, Penalty};
-use super::rows::Rows;
-use super::strip::{Job, MULTIPLES, Strip};
+use super::run::{Run, chunks, each, pixels};
+use super::strip::MULTIPLES;
 use super::survey::{Conditions, Survey};
 use super::{Plane, PlaneBuf};
 use crate::error::as_f64;
@@ -24,10 +24,6 @@ pub const KERNEL_WIDTH: f64 = 0.3;
 const LAMBDAS: [f64; 8] = [0.01, 0.0316, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6];
 /// The least noise that outliers are measured by, of the range of the samples.
 const LEAST_NOISE: f64 = 1.0 / 255.0;
-/// Rows of regions that are worked on as one.
-const ROWS_AT_A_TIME: usize = 4;
-/// How often a thread does so before the results are put together.
-const CHUNKS_PER_THREAD: usize = 2;
 
 /// How smooth regions become.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,13 +59,13 @@ pub enum Detection<T> {
 
 /// Everything but the kernel.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Settings<T> {
+pub(crate) struct Settings<T> {
     region: usize,
     core: usize,
     penalty: Penalty,
-    pub(super) smoothing: Smoothing<T>,
-    pub(super) detection: Detection<T>,
-    blended: bool,
+    pub(crate) smoothing: Smoothing<T>,
+    pub(crate) detection: Detection<T>,
+    pub(super) blended: bool,
     peak: T,
     noise: Option<T>,
 }
@@ -247,8 +243,8 @@ pub struct Report<T> {
 /// A denoiser with its plans, for any number of images.
 #[derive(Debug, Clone)]
 pub struct DenoisePlan<T> {
-    settings: Settings<T>,
-    ladder: Ladder<T>,
+    pub(crate) settings: Settings<T>,
+    pub(crate) ladder: Ladder<T>,
 }
 
 impl<T: Real + Send + Sync> DenoisePlan<T> {
@@ -308,58 +304,19 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
         rows: Range<usize>,
         conditions: &Conditions<T>,
     ) -> Result<Denoised<T>, Error> {
-        let grid = self.check(band, &rows)?;
-        let blended = self.settings.blended;
-        let job = Job {
-            grid,
-            settings: &self.settings,
-            ladder: &self.ladder,
-            conditions,
-            across: &grid.shares(grid.width(), blended),
-            down: &grid.shares(grid.height(), blended),
-        };
-        let first = rows.start * grid.core();
-        let last = (rows.end * grid.core()).min(grid.height());
-        let mut sheet = Sheet::new(grid.width(), first..last, self.ladder.rungs.len());
-        let contributing = self.contributing(&grid, rows.clone());
-        let known = Known::Conditions {
-            witnesses: conditions.witnesses,
-            noise: conditions.noise.max(self.settings.least_noise()),
-            impulses: conditions.impulses,
-        };
-        // As many at a time as keep all threads busy, and no more, so that their
-        // memory does not grow with the image.
-        for wave in chunks(contributing).collect::<Vec<_>>().chunks(CHUNKS_PER_THREAD * threads()) {
-            let strips = each(wave.iter().cloned(), |rows| {
-                let image = pixels(&grid, band, rows.clone(), known);
-                job.run(rows, &image, band.masks, band.top)
-            });
-            for strips in strips {
-                for strip in strips? {
-                    sheet.add(&grid, &strip, rows.contains(&strip.row));
-                }
-            }
-        }
-        if let Some(keep) = band.masks.keep {
-            sheet.restore(band.rows, keep, band.top);
-        }
-        let lambda = sheet.median_rung().map_or(T::zero(), |rung| self.ladder.rungs[rung].lambda);
-        let outliers = sheet.outliers.iter().filter(|&&u| u != T::zero()).count();
-        Ok(Denoised {
-            image: PlaneBuf::new(sheet.pixels, grid.width(), last - first)?,
-            outliers: PlaneBuf::new(sheet.outliers, grid.width(), last - first)?,
-            report: Report { conditions: *conditions, outliers, lambda },
-        })
+        let mut run = Run::new(self, band, rows, conditions)?;
+        run.solve(run.contributing())?;
+        run.finish()
     }
 
     /// The rows of regions that have a share in the cores of `rows`.
-    fn contributing(&self, grid: &Grid, rows: Range<usize>) -> Range<usize> {
+    pub(super) fn contributing(&self, grid: &Grid, rows: Range<usize>) -> Range<usize> {
         let more = if self.settings.blended { grid.margin().div_ceil(grid.core()) } else { 0 };
         rows.start.saturating_sub(more)..(rows.end + more).min(grid.rows())
     }
 
     /// Whether the band has what `rows` of regions need.
-    fn check(&self, band: Band<'_, T>, rows: &Range<usize>) -> Result<Grid, Error> {
+    pub(super) fn check(&self, band: Band<'_, T>, rows: &Range<usize>) -> Result<Grid, Error> {
         let grid = self.grid(band.rows.width(), band.height)?;
         if rows.is_empty() {
             return Err(Error::Empty { what: "range of regions" });
@@ -388,101 +345,4 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
         }
         Ok(grid)
     }
-}
-
-/// The pixels that rows of regions read.
-fn pixels<T: Real>(grid: &Grid, band: Band<'_, T>, rows: Range<usize>, known: Known<T>) -> Rows<T> {
-    let (first, last) = (grid.covered(rows.start), grid.covered(rows.end - 1));
-    let range = first.start.saturating_sub(1)..(last.end + 1).min(grid.height());
-    Rows::new(grid, band.rows, band.masks, band.top, range, known)
-}
-
-/// The result, as it is put together.
-struct Sheet<T> {
-    width: usize,
-    rows: Range<usize>,
-    pixels: Vec<T>,
-    outliers: Vec<T>,
-    rungs: Vec<usize>,
-}
-
-impl<T: Real> Sheet<T> {
-    fn new(width: usize, rows: Range<usize>, rungs: usize) -> Self {
-        let zeros = alloc::vec![T::zero(); width * rows.len()];
-        Self { width, rows, pixels: zeros.clone(), outliers: zeros, rungs: alloc::vec![0; rungs] }
-    }
-
-    /// Adds what a strip has a share in; its outliers, too, if it is one of
-    /// `ours`.
-    fn add(&mut self, grid: &Grid, strip: &Strip<T>, ours: bool) {
-        let row = strip.row;
-        for (y, line) in grid.covered(row).zip(strip.fitted.chunks_exact(self.width)) {
-            if self.rows.contains(&y) {
-                let sums = &mut self.pixels[(y - self.rows.start) * self.width..][..self.width];
-                for (sum, &share) in sums.iter_mut().zip(line) {
-                    *sum = *sum + share;
-                }
-            }
-        }
-        if ours {
-            let first = (row * grid.core() - self.rows.start) * self.width;
-            let outliers = &mut self.outliers[first..];
-            let count = strip.outliers.len().min(outliers.len());
-            outliers[..count].copy_from_slice(&strip.outliers[..count]);
-            for (sum, &rung) in self.rungs.iter_mut().zip(&strip.rungs) {
-                *sum += rung;
-            }
-        }
-    }
-
-    /// Puts the pixels back that are to be left alone.
-    fn restore(&mut self, image: Plane<'_, T>, keep: Plane<'_, bool>, top: usize) {
-        let lines = self.pixels.chunks_exact_mut(self.width);
-        let lines = lines.zip(self.outliers.chunks_exact_mut(self.width));
-        for (y, (pixels, outliers)) in self.rows.clone().zip(lines) {
-            for x in (0..self.width).filter(|&x| keep.get(x, y - top)) {
-                pixels[x] = image.get(x, y - top);
-                outliers[x] = T::zero();
-            }
-        }
-    }
-
-    fn median_rung(&self) -> Option<usize> {
-        let total: usize = self.rungs.iter().sum();
-        let mut below = 0;
-        self.rungs.iter().position(|&count| {
-            below += count;
-            2 * below >= total
-        })
-    }
-}
-
-/// Rows of regions, a few at a time.
-fn chunks(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    let end = rows.end;
-    rows.step_by(ROWS_AT_A_TIME).map(move |row| row..(row + ROWS_AT_A_TIME).min(end))
-}
-
-/// What `f` makes of each item, in order; on all cores where there are any.
-pub(super) fn each<I: Send, R: Send>(
-    items: impl Iterator<Item = I>,
-    f: impl Fn(I) -> R + Send + Sync,
-) -> Vec<R> {
-    #[cfg(feature = "rayon")]
-    {
-        use rayon::iter::{IntoParallelIterator, ParallelIterator};
-        items.collect::<Vec<_>>().into_par_iter().map(f).collect()
-    }
-    #[cfg(not(feature = "rayon"))]
-    items.map(f).collect()
-}
-
-/// Threads that [`each`] works on.
-fn threads() -> usize {
-    #[cfg(feature = "rayon")]
-    {
-        rayon::current_num_threads()
-    }
-    #[cfg(not(feature = "rayon"))]
-    1
 }

@@ -87,6 +87,11 @@ impl Grid {
         top..(row * self.core + self.core + self.margin()).min(self.height)
     }
 
+    /// The rows of the image that rows of regions cover, one after another.
+    pub(crate) fn covered_by(&self, rows: Range<usize>) -> Range<usize> {
+        self.covered(rows.start).start..self.covered(rows.end - 1).end
+    }
+
     /// Copies a row of regions out of `image`, one after another. `image` holds
     /// the rows of the image from `top` on, as far as the regions need them.
     pub(crate) fn gather<T: Copy>(

@@ -22,18 +22,18 @@ use crate::real::{constant, count};
 const SUSPECT_AT_FIRST: f64 = 2.0;
 /// How many standard deviations of the noise make a pixel suspect, where the
 /// noise is known and the spread not larger.
-const SUSPECT: f64 = 1.5;
+pub(crate) const SUSPECT: f64 = 1.5;
 /// By how much the spread grows with the share of impulses.
-const WIDENING: f64 = 2.0;
+pub(crate) const WIDENING: f64 = 2.0;
 /// Pixels of a row over which the spread is averaged.
-const BLOCK: usize = 16;
+pub(crate) const BLOCK: usize = 16;
 /// Pixels whose neighbours are sorted at a time: eight of each have to stay in
 /// registers.
 const LANES: usize = 8;
 
 /// Length of the rows that are looked at, for a width of the image: one more
 /// pixel at either end, and up to a whole number of blocks.
-pub(super) const fn padded(width: usize) -> usize {
+pub(crate) const fn padded(width: usize) -> usize {
     width.next_multiple_of(BLOCK) + 2
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Look<'a, T> {
 
 /// What is known of an image when it is looked at.
 #[derive(Clone, Copy)]
-pub(super) enum Known<T> {
+pub(crate) enum Known<T> {
     /// Nothing.
     Nothing,
     /// How many neighbours may be like an impulse, and how much they differ

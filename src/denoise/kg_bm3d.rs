@@ -19,7 +19,7 @@
 //! pilot instead of the noise alone lost 0.1 on Lena and 0.5 on Barbara.
 
 use super::bm3d::{Bm3d, Transform};
-use super::denoiser::{DenoisePlan, Denoiser};
+use super::denoiser::{DenoisePlan, Denoised, Denoiser};
 use super::{Conditions, Masks, Plane, PlaneBuf, noise_level};
 use crate::real::constant;
 use crate::regression::stop::nth_smallest;
@@ -108,7 +108,7 @@ impl<T: Real, K: Kernel<T>> KgBm3d<T, K> {
 /// KG-BM3D with its plans, for any number of images.
 #[derive(Debug, Clone)]
 pub struct KgBm3dPlan<T> {
-    kgard: DenoisePlan<T>,
+    pub(crate) kgard: DenoisePlan<T>,
     peak: T,
     noise: Option<T>,
     looks: usize,
@@ -177,12 +177,25 @@ impl<T: Real> KgBm3dPlan<T> {
         image: &[Plane<'a, T>],
         masks: Masks<'a>,
     ) -> Result<Repaired<'a, T>, Error> {
+        self.repair_by(image, masks, |channel| self.kgard.denoise(channel, masks))
+    }
+
+    /// The same with KGARD done by `kgard`, wherever that is.
+    pub(crate) fn repair_by<'a>(
+        &self,
+        image: &[Plane<'a, T>],
+        masks: Masks<'a>,
+        mut kgard: impl FnMut(Plane<'a, T>) -> Result<Denoised<T>, Error>,
+    ) -> Result<Repaired<'a, T>, Error> {
         let first = image.first().ok_or(Error::Empty { what: "image" })?;
         for channel in image {
             Error::check_len("width of a channel", channel.width(), first.width())?;
             Error::check_len("height of a channel", channel.height(), first.height())?;
         }
-        let channels = image.iter().map(|&channel| self.repair_channel(channel, masks));
+        let channels = image.iter().map(|&channel| {
+            let found = kgard(channel)?;
+            self.repair_channel(channel, masks, &found)
+        });
         Ok(Repaired { channels: channels.collect::<Result<_, _>>()?, masks })
     }
 
@@ -217,13 +230,13 @@ impl<T: Real> KgBm3dPlan<T> {
         Ok(result)
     }
 
-    /// KGARD's part.
+    /// A channel with what KGARD has `found` taken out.
     fn repair_channel<'a>(
         &self,
         image: Plane<'a, T>,
         masks: Masks<'_>,
+        found: &Denoised<T>,
     ) -> Result<Channel<'a, T>, Error> {
-        let found = self.kgard.denoise(image, masks)?;
         // Bad pixels may hold anything; KGARD's image does not.
         let bad = |x, y| masks.bad.is_some_and(|bad| bad.get(x, y));
         let mut samples = image.to_vec();

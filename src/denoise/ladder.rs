@@ -35,31 +35,31 @@ pub enum Penalty {
 
 /// The smoothers of one kernel on regions of `side` x `side` pixels.
 #[derive(Debug, Clone)]
-pub(super) struct Ladder<T> {
-    n: usize,
+pub(crate) struct Ladder<T> {
+    pub(crate) n: usize,
     /// $E^T$: row `j` is what pixel `j` adds to the coefficients.
-    pixels: Vec<T>,
+    pub(crate) pixels: Vec<T>,
     analysis: Packed<T>,
     synthesis: Packed<T>,
-    pub(super) rungs: Vec<Rung<T>>,
+    pub(crate) rungs: Vec<Rung<T>>,
 }
 
 /// The smoother of one $\lambda$.
 #[derive(Debug, Clone)]
-pub(super) struct Rung<T> {
-    pub(super) lambda: T,
+pub(crate) struct Rung<T> {
+    pub(crate) lambda: T,
     /// $H$, row-major.
-    pub(super) maker: Vec<T>,
+    pub(crate) maker: Vec<T>,
     /// $\operatorname{tr}(I - H)$: the degrees of freedom of the fit.
-    freedom: T,
-    g: Vec<T>,
+    pub(crate) freedom: T,
+    pub(crate) g: Vec<T>,
     g_squared: Vec<T>,
     /// $g e$ and $g^2 e$, where $e = E \mathbf 1$.
-    ge: Vec<T>,
+    pub(crate) ge: Vec<T>,
     g_squared_e: Vec<T>,
-    rho: T,
+    pub(crate) rho: T,
     /// $\lVert G \mathbf 1 \rVert^2$.
-    ones: T,
+    pub(crate) ones: T,
 }
 
 impl<T: Real> Ladder<T> {

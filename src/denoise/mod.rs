@@ -20,18 +20,19 @@
 //! ```
 
 pub mod bm3d;
-mod denoiser;
+pub(crate) mod denoiser;
 mod grid;
-mod impulses;
+pub(crate) mod impulses;
 mod kg_bm3d;
-mod ladder;
+pub(crate) mod ladder;
 pub mod metrics;
 mod noise_level;
 mod plane;
 mod rb_rvm;
 mod region;
-mod rows;
-mod strip;
+pub(crate) mod rows;
+pub(crate) mod run;
+pub(crate) mod strip;
 mod survey;
 
 pub use denoiser::{

@@ -31,15 +31,7 @@ impl<T: Real> Rows<T> {
     ) -> Self {
         let (width, height) = (grid.width(), grid.height());
         let padded = padded(width);
-        // A row more for the neighbours, and one for what replaces bad ones among them.
-        let read = range.start.saturating_sub(2)..(range.end + 2).min(height);
-        let mut source = alloc::vec![T::zero(); read.len() * padded];
-        for (line, y) in source.chunks_exact_mut(padded).zip(read.clone()) {
-            band.copy_row(0, y - top, &mut line[1..=width]);
-        }
-        if let Some(bad) = masks.bad {
-            replace_bad(&mut source, width, |x, line| bad.get(x, line + read.start - top));
-        }
+        let (mut source, read) = read(grid, band, masks, top, range.clone());
         for line in source.chunks_exact_mut(padded) {
             // Reflected, so that no pixel is its own neighbour.
             line[0] = line[2.min(width)];
@@ -94,6 +86,29 @@ impl<T: Real> Rows<T> {
     fn plane<'a>(&self, samples: &'a [T]) -> Plane<'a, T> {
         Plane::contiguous(samples, self.width, self.range.len())
     }
+}
+
+/// The rows `range` of an image and two more on either side, each [`padded`], with
+/// pixels known to be bad replaced; and which rows they are.
+pub(crate) fn read<T: Real>(
+    grid: &Grid,
+    band: Plane<'_, T>,
+    masks: Masks<'_>,
+    top: usize,
+    range: Range<usize>,
+) -> (Vec<T>, Range<usize>) {
+    let width = grid.width();
+    let padded = padded(width);
+    // A row more for the neighbours, and one for what replaces bad ones among them.
+    let read = range.start.saturating_sub(2)..(range.end + 2).min(grid.height());
+    let mut source = alloc::vec![T::zero(); read.len() * padded];
+    for (line, y) in source.chunks_exact_mut(padded).zip(read.clone()) {
+        band.copy_row(0, y - top, &mut line[1..=width]);
+    }
+    if let Some(bad) = masks.bad {
+        replace_bad(&mut source, width, |x, line| bad.get(x, line + read.start - top));
+    }
+    (source, read)
 }
 
 /// Replaces pixels known to be bad, whatever they hold, by the mean of the good

@@ -3,6 +3,7 @@
 use super::Detection;
 use super::denoiser::{Masks, Settings, Smoothing};
 use super::grid::Grid;
+use super::impulses::Known;
 use super::ladder::Ladder;
 use super::region::{Region, Searcher};
 use super::rows::Rows;
@@ -16,27 +17,27 @@ use core::ops::Range;
 /// smooth ones (section "Automatic selection of the regularization parameter").
 pub(super) const MULTIPLES: [f64; 3] = [1.0, 5.0, 15.0];
 
-/// What one row of regions has to say about the rows of pixels it covers.
-pub(super) struct Strip<T> {
-    /// Which row of regions it is.
-    pub(super) row: usize,
-    /// Its share of the denoised pixels, rows [`Grid::covered`].
-    pub(super) fitted: Vec<T>,
-    /// The outliers in its cores.
-    pub(super) outliers: Vec<T>,
+/// What rows of regions have to say about the rows of pixels they cover.
+pub(crate) struct Strip<T> {
+    /// Which rows of regions they are.
+    pub(crate) rows: Range<usize>,
+    /// Their share of the denoised pixels, rows [`Grid::covered_by`].
+    pub(crate) fitted: Vec<T>,
+    /// The outliers in their cores.
+    pub(crate) outliers: Vec<T>,
     /// How many regions were smoothed by each rung.
-    pub(super) rungs: Vec<usize>,
+    pub(crate) rungs: Vec<usize>,
 }
 
 /// What is the same for all strips of an image.
-pub(super) struct Job<'a, T> {
-    pub(super) grid: Grid,
-    pub(super) settings: &'a Settings<T>,
-    pub(super) ladder: &'a Ladder<T>,
-    pub(super) conditions: &'a Conditions<T>,
+pub(crate) struct Job<'a, T> {
+    pub(crate) grid: Grid,
+    pub(crate) settings: &'a Settings<T>,
+    pub(crate) ladder: &'a Ladder<T>,
+    pub(crate) conditions: &'a Conditions<T>,
     /// Shares of the columns and the rows of regions in the result.
-    pub(super) across: &'a [T],
-    pub(super) down: &'a [T],
+    pub(crate) across: &'a [T],
+    pub(crate) down: &'a [T],
 }
 
 /// Memory for one row of regions after another.
@@ -171,16 +172,25 @@ impl<T: Real> Job<'_, T> {
         for (pixel, &r) in pixels.iter_mut().zip(&*residuals) {
             *pixel = *pixel - r;
         }
-        Ok(Strip { row, fitted: self.assemble(row, pixels), outliers, rungs })
+        Ok(Strip { rows: row..row + 1, fitted: self.assemble(row, pixels), outliers, rungs })
+    }
+
+    /// What is known of the image when its pixels are looked at.
+    pub(crate) fn known(&self) -> Known<T> {
+        Known::Conditions {
+            witnesses: self.conditions.witnesses,
+            noise: self.floor(),
+            impulses: self.conditions.impulses,
+        }
     }
 
     /// The noise that outliers are measured by.
-    fn floor(&self) -> T {
+    pub(crate) fn floor(&self) -> T {
         self.conditions.noise.max(self.settings.least_noise())
     }
 
     /// How alone a pixel must be to be an outlier.
-    fn alone_enough(&self) -> T {
+    pub(crate) fn alone_enough(&self) -> T {
         match self.settings.detection {
             Detection::Automatic => self.conditions.extreme * self.floor() / constant(2.0),
             // The paper's rules look at the residuals only.

@@ -10,9 +10,9 @@ pub struct Linear;
 /// $(\gamma \\, a^T b + c)^p$.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Polynomial<T> {
-    gamma: T,
-    offset: T,
-    degree: u32,
+    pub(crate) gamma: T,
+    pub(crate) offset: T,
+    pub(crate) degree: u32,
 }
 
 impl<T> Polynomial<T> {

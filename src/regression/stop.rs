@@ -157,13 +157,13 @@ impl fmt::Display for StopReason {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stop<T> {
-    rule: Rule<T>,
+    pub(crate) rule: Rule<T>,
     cap: usize,
     studentized: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Rule<T> {
+pub(crate) enum Rule<T> {
     ResidualNorm(T),
     MaxResidual(T),
     Histogram { floor: T, reading: Reading, kept: Option<T> },

@@ -1,0 +1,40 @@
+// Copies the regions out of the image, and says which of their pixels can be
+// outliers. The twin of `Grid::gather` in src/denoise/grid.rs.
+
+@group(0) @binding(0) var<uniform> tile: Tile;
+@group(0) @binding(1) var<storage, read> pixels: array<f32>;
+// Without suspects, and how alone.
+@group(0) @binding(2) var<storage, read> looks: array<vec2<f32>>;
+// One word a held pixel: bit 0 if it is to be left as it is, bit 1 if it is known
+// to be bad. A single word if there are no masks.
+@group(0) @binding(3) var<storage, read> masks: array<u32>;
+@group(0) @binding(4) var<storage, read_write> cells: array<f32>;
+
+override WG: u32 = 64u;
+
+// One thread a pixel of a region; regions along y.
+@compute @workgroup_size(WG)
+fn gather(
+    @builtin(global_invocation_id) id: vec3<u32>,
+) {
+    let n = tile.region * tile.region;
+    let i = id.x;
+    if i >= n {
+        return;
+    }
+    let region = id.y;
+    let column = tile.first_column + region % tile.columns;
+    let row = tile.first_row + region / tile.columns;
+    let x = pixel_of(tile, column, i % tile.region, tile.width) - tile.left;
+    let y = pixel_of(tile, row, i / tile.region, tile.height) - tile.top;
+    let at = y * tile.held_width + x;
+    var flag = select(0u, 1u, looks[at].y > tile.alone_enough);
+    if tile.masked != 0u {
+        let mask = masks[at];
+        flag = (flag & ~(mask & 1u)) | (mask & 2u);
+    }
+    let to = region * n + i;
+    cells[DATA * tile.stride + to] = pixels[at];
+    cells[CALM * tile.stride + to] = looks[at].x;
+    cells[FLAGS * tile.stride + to] = f32(flag);
+}

@@ -1,0 +1,506 @@
+// Algorithm 1 of the paper on a residual maker H, one workgroup a problem. The
+// twin of src/regression/greedy.rs; symbols as there.
+//
+// Each thread has the points t, t + WG, ... and nobody else writes what belongs to
+// them: residual, variance, and their rows of W. What threads hand to one another
+// goes through workgroup memory, and every barrier says what it separates.
+
+struct Search {
+    // How many outliers may be searched for.
+    cap: u32,
+    // What the rule compares with, where it is the same for all problems.
+    threshold: f32,
+    // Entries of a section of the cells.
+    stride: u32,
+    // Not used.
+    padding: u32,
+}
+
+@group(0) @binding(0) var<uniform> search: Search;
+// H of each rung, one after another; symmetric.
+@group(0) @binding(1) var<storage, read> makers: array<f32>;
+@group(0) @binding(2) var<storage, read_write> problems: array<Problem>;
+// In: flags, and H y as the residuals. Out: the residuals without the outliers, the
+// outliers and their order.
+@group(0) @binding(3) var<storage, read_write> cells: array<f32>;
+// W, column after column, of each problem.
+@group(0) @binding(4) var<storage, read_write> columns: array<f32>;
+
+override WG: u32 = 64u;
+// Points, and columns that W has room for.
+override N: u32 = 144u;
+override K: u32 = 72u;
+// Which rule ends the search, one of the constants below.
+override RULE: u32 = 0u;
+// Whether residuals are measured by their own standard deviation.
+override STUDENTIZED: bool = true;
+// Whether the problems have flags; without, every point can be an outlier.
+override FLAGGED: bool = true;
+// Entries of the two scratch arrays, which only some rules need.
+override BARS: u32 = 1u;
+override SCORES: u32 = 1u;
+
+// Rules: the numbers of `Rule` in src/gpu/greedy.rs.
+const EXTREME = 0u;
+const MAX_RESIDUAL = 1u;
+const RESIDUAL_NORM = 2u;
+const HISTOGRAM_ONCE = 3u;
+const HISTOGRAM_EVERY_STEP = 4u;
+const AUTOMATIC = 5u;
+const NEVER = 6u;
+
+// Reasons: the numbers of `Reason` in src/gpu/greedy.rs.
+const MET = 0u;
+const CAP = 1u;
+const EXHAUSTED = 2u;
+const KNOWN_SINGULAR = 3u;
+
+// What `choice` says besides the index of a point.
+const STOP = 0xffffffffu;
+// What `state` says besides a variance.
+const NOT_ELIGIBLE = -1.0;
+const TAKEN_OUT = -2.0;
+const EPSILON = 1.1920929e-7;
+
+var<workgroup> residual: array<f32, N>;
+// The variance of the residual for noise of variance one, or one of the above.
+var<workgroup> state: array<f32, N>;
+// L^-1 (H y)_S as it grows, the diagonal of L, and S.
+var<workgroup> lengths: array<f32, K>;
+var<workgroup> diagonal: array<f32, K>;
+var<workgroup> support: array<u32, K>;
+// What each thread brings to a comparison or a sum.
+var<workgroup> values: array<f32, WG>;
+var<workgroup> places: array<u32, WG>;
+// What thread 0 decides.
+var<workgroup> choice: u32;
+var<workgroup> pivot: f32;
+var<workgroup> taken: u32;
+var<workgroup> reason: u32;
+// Scratch of the rules.
+var<workgroup> bars: array<atomic<u32>, BARS>;
+var<workgroup> scores: array<f32, SCORES>;
+var<workgroup> shared_value: f32;
+// What the histogram rule keeps from the first step.
+var<workgroup> kept: f32;
+
+// The extreme value of all threads, the first of equals, and its place: in
+// values[0] and places[0] behind the last barrier.
+fn reduce_largest(t: u32, value: f32, place: u32) {
+    values[t] = value;
+    places[t] = place;
+    for (var half = WG / 2u; half > 0u; half /= 2u) {
+        // Separates what was written a round before, by others, from its use.
+        workgroupBarrier();
+        if t < half {
+            let other = values[t + half];
+            let at = places[t + half];
+            if other > values[t] || (other == values[t] && at < places[t]) {
+                values[t] = other;
+                places[t] = at;
+            }
+        }
+    }
+    // Separates the last round, thread 0's, from all that read the result.
+    workgroupBarrier();
+}
+
+// The sum over all threads, in values[0] behind the last barrier.
+fn reduce_sum(t: u32, value: f32) {
+    values[t] = value;
+    for (var half = WG / 2u; half > 0u; half /= 2u) {
+        // Separates what was written a round before, by others, from its use.
+        workgroupBarrier();
+        if t < half {
+            values[t] += values[t + half];
+        }
+    }
+    // Separates the last round, thread 0's, from all that read the result.
+    workgroupBarrier();
+}
+
+// What a point is chosen for: its residual, or the square of the studentised one.
+fn score(i: u32) -> f32 {
+    let r = residual[i];
+    if !STUDENTIZED {
+        return abs(r);
+    }
+    let v = state[i];
+    return select(0.0, r * r / v, v > 0.0);
+}
+
+// The most extreme point of all, in values[0] and places[0].
+fn select_point(t: u32) {
+    var best = 0.0;
+    var place = STOP;
+    for (var i = t; i < N; i += WG) {
+        let s = score(i);
+        if s > best {
+            best = s;
+            place = i;
+        }
+    }
+    reduce_largest(t, best, place);
+}
+
+// Phi^-1(1 - p) for a small p: formula 26.2.23 of Abramowitz and Stegun.
+fn upper_quantile(p: f32) -> f32 {
+    let s = sqrt(-2.0 * log(p));
+    let above = 2.515517 + s * (0.802853 + s * 0.010328);
+    let below = 1.0 + s * (1.432788 + s * (0.189269 + s * 0.001308));
+    return s - above / below;
+}
+
+// Whether no residual stands out from the others (src/regression/stop/automatic.rs).
+// Only thread 0's answer counts.
+fn automatic_is_met(t: u32, out: u32) -> bool {
+    let left = N - out;
+    for (var i = t; i < N; i += WG) {
+        let v = state[i];
+        scores[i] = select(0.0, abs(residual[i]) / sqrt(v), v > 0.0);
+    }
+    // Separates each thread's scores from all that compare with them.
+    workgroupBarrier();
+
+    // The median of those left: the one that has so many smaller ones. Those
+    // taken out score zero, and come first.
+    let rank = out + left / 2u;
+    for (var i = t; i < N; i += WG) {
+        let mine = scores[i];
+        var smaller = 0u;
+        for (var j = 0u; j < N; j++) {
+            let other = scores[j];
+            smaller += select(0u, 1u, other < mine || (other == mine && j < i));
+        }
+        if smaller == rank {
+            shared_value = mine;
+        }
+    }
+    // Separates the one thread that found the median from all that use it.
+    workgroupBarrier();
+
+    let scale = 1.4826022 * shared_value;
+    var tail = 0.0;
+    var largest = 0.0;
+    for (var i = t; i < N; i += WG) {
+        tail += select(0.0, 1.0, scores[i] > scale * 2.5);
+        largest = max(largest, scores[i]);
+    }
+    reduce_sum(t, tail);
+    let expected = 0.012419 * f32(left);
+    let tail_is_usual = values[0] <= expected + 1.3 * sqrt(expected);
+    // Separates all that read the sum from the next comparison.
+    workgroupBarrier();
+    reduce_largest(t, largest, 0u);
+    let all_within = values[0] <= scale * upper_quantile(0.05 / f32(left));
+    // Separates all that read it from the next use of the memory.
+    workgroupBarrier();
+    return 2u * left <= N || (all_within && tail_is_usual);
+}
+
+// The left end of the gap in the histogram of the residuals
+// (src/regression/stop/histogram.rs). Only thread 0's answer counts.
+fn histogram_gap(t: u32) -> f32 {
+    var low = abs(residual[min(t, N - 1u)]);
+    var high = low;
+    for (var i = t; i < N; i += WG) {
+        low = min(low, abs(residual[i]));
+        high = max(high, abs(residual[i]));
+    }
+    reduce_largest(t, high, 0u);
+    let most = values[0];
+    // Separates all that read the largest from the next comparison.
+    workgroupBarrier();
+    reduce_largest(t, -low, 0u);
+    let least = -values[0];
+    for (var i = t; i < BARS; i += WG) {
+        atomicStore(&bars[i], 0u);
+    }
+    // Separates the bars that threads cleared from the points that are counted,
+    // and all that read the smallest from the next use of its memory.
+    workgroupBarrier();
+    let width = (most - least) / f32(BARS);
+    for (var i = t; i < N; i += WG) {
+        let bar = select(0u, u32((abs(residual[i]) - least) / width), width > 0.0);
+        atomicAdd(&bars[min(bar, BARS - 1u)], 1u);
+    }
+    // Separates the counting from thread 0, which reads the bars.
+    workgroupBarrier();
+    if t != 0u || !(most > least) {
+        return most;
+    }
+
+    var lowest = N;
+    var first = 0u;
+    for (var b = 0u; b < BARS; b++) {
+        let height = atomicLoad(&bars[b]);
+        if height < lowest {
+            lowest = height;
+            first = b;
+        }
+    }
+    let e1 = least + width * f32(first);
+    let mean = f32(N) / f32(BARS);
+    var squares = 0.0;
+    for (var b = 0u; b < BARS; b++) {
+        let d = f32(atomicLoad(&bars[b])) - mean;
+        squares += d * d;
+    }
+    let deviation = sqrt(squares / f32(max(BARS, 2u) - 1u));
+    if deviation <= 0.9 * mean {
+        return e1;
+    }
+    for (var b = 1u; b < BARS; b++) {
+        let before = atomicLoad(&bars[b - 1u]);
+        if atomicLoad(&bars[b]) > before && before <= lowest + 5u {
+            return min(e1, least + width * f32(b));
+        }
+    }
+    return e1;
+}
+
+// Whether the search is over. `extreme` is what the next point would be chosen for.
+// Only thread 0's answer counts; all threads take part.
+fn rule_is_met(t: u32, out: u32, extreme: f32, limit: f32) -> bool {
+    switch RULE {
+        case EXTREME: {
+            return sqrt(extreme) <= limit;
+        }
+        case MAX_RESIDUAL, HISTOGRAM_ONCE, HISTOGRAM_EVERY_STEP: {
+            var most = extreme;
+            if STUDENTIZED {
+                var mine = 0.0;
+                for (var i = t; i < N; i += WG) {
+                    mine = max(mine, abs(residual[i]));
+                }
+                // Separates all that read the last comparison from this one.
+                workgroupBarrier();
+                reduce_largest(t, mine, 0u);
+                most = values[0];
+                // Separates all that read it from the next use of the memory.
+                workgroupBarrier();
+            }
+            var threshold = search.threshold;
+            if RULE == HISTOGRAM_EVERY_STEP {
+                threshold = max(threshold, histogram_gap(t));
+            }
+            if RULE == HISTOGRAM_ONCE {
+                if out == 0u {
+                    let gap = histogram_gap(t);
+                    if t == 0u {
+                        kept = min(threshold, gap);
+                    }
+                }
+                // Thread 0 alone writes it, and alone reads it.
+                threshold = select(0.0, kept, t == 0u);
+            }
+            return most <= threshold;
+        }
+        case RESIDUAL_NORM: {
+            // In units of the largest, so that no square overflows.
+            var mine = 0.0;
+            for (var i = t; i < N; i += WG) {
+                mine = max(mine, abs(residual[i]));
+            }
+            // Separates all that read the last comparison from this one.
+            workgroupBarrier();
+            reduce_largest(t, mine, 0u);
+            let most = values[0];
+            // Separates all that read the largest from the sum.
+            workgroupBarrier();
+            var sum = 0.0;
+            if most > 0.0 {
+                for (var i = t; i < N; i += WG) {
+                    let r = residual[i] / most;
+                    sum += r * r;
+                }
+            }
+            reduce_sum(t, sum);
+            let norm = most * sqrt(values[0]);
+            // Separates all that read the sum from the next use of its memory.
+            workgroupBarrier();
+            return norm <= search.threshold;
+        }
+        case AUTOMATIC: {
+            // Separates all that read the last comparison from the next.
+            workgroupBarrier();
+            return automatic_is_met(t, out);
+        }
+        default: {
+            return false;
+        }
+    }
+}
+
+fn is_known(at: u32) -> bool {
+    return cells[FLAGS * search.stride + at] >= 2.0;
+}
+
+// The next point known to be bad, from `start` on.
+fn next_known(first: u32, start: u32) -> u32 {
+    for (var i = start; i < N; i++) {
+        if is_known(first + i) {
+            return i;
+        }
+    }
+    return STOP;
+}
+
+// w = (H e_j - W d) / b for four points at once, with d = row j of W.
+fn column_entries(maker: u32, j: u32, w: u32, k: u32, at: vec4<u32>) -> vec4<f32> {
+    let h = maker + j * N;
+    var sum = vec4(makers[h + at.x], makers[h + at.y], makers[h + at.z], makers[h + at.w]);
+    for (var m = 0u; m < k; m++) {
+        let column = w + m * N;
+        let d = columns[column + j];
+        sum -= d * vec4(
+            columns[column + at.x],
+            columns[column + at.y],
+            columns[column + at.z],
+            columns[column + at.w],
+        );
+    }
+    return sum;
+}
+
+@compute @workgroup_size(WG)
+fn greedy(
+    @builtin(local_invocation_index) t: u32,
+    @builtin(workgroup_id) group: vec3<u32>,
+) {
+    let problem = group.x;
+    let first = problem * N;
+    let maker = problems[problem].rung * N * N;
+    let limit = problems[problem].limit;
+    let w = problem * K * N;
+    for (var i = t; i < N; i += WG) {
+        residual[i] = cells[RESIDUALS * search.stride + first + i];
+        cells[OUTLIERS * search.stride + first + i] = 0.0;
+        var eligible = true;
+        if FLAGGED {
+            eligible = (u32(cells[FLAGS * search.stride + first + i]) & 1u) != 0u;
+        }
+        state[i] = select(NOT_ELIGIBLE, makers[maker + i * N + i], eligible);
+    }
+    // Thread 0's own.
+    var known = STOP;
+    if t == 0u {
+        taken = 0u;
+        reason = MET;
+        if FLAGGED {
+            known = next_known(first, 0u);
+        }
+    }
+
+    // Separates what each thread has set up from all that compare.
+    workgroupBarrier();
+
+    for (var k = 0u; k <= K; k++) {
+        select_point(t);
+        let extreme = values[0];
+        let place = places[0];
+        let met = rule_is_met(t, k, extreme, limit);
+        if t == 0u {
+            choice = STOP;
+            if reason != MET {
+                // The last point could not be taken out.
+            } else if known != STOP && k < K {
+                choice = known;
+                known = next_known(first, known + 1u);
+            } else if met {
+                reason = MET;
+            } else if k >= min(search.cap, K) {
+                reason = CAP;
+            } else if !(extreme > 0.0) {
+                reason = EXHAUSTED;
+            } else {
+                choice = place;
+            }
+            if choice != STOP {
+                pivot = residual[choice];
+            }
+        }
+        // Separates thread 0's decision from all that act on it, and this
+        // comparison's memory from the next one's.
+        let j = workgroupUniformLoad(&choice);
+        if j == STOP {
+            break;
+        }
+
+        // L <- [L 0; d^T b]: the paper's rank-one extension. All threads find the
+        // same b.
+        let whole = makers[maker + j * N + j];
+        var squared = whole;
+        for (var m = 0u; m < k; m++) {
+            let d = columns[w + m * N + j];
+            squared -= d * d;
+        }
+        if squared > abs(whole) * EPSILON * f32(k + 1u) {
+            let b = sqrt(squared);
+            let scale = 1.0 / b;
+            let length = pivot / b;
+            for (var i = t; i < N; i += 4u * WG) {
+                let at = vec4(i, i + WG, i + 2u * WG, i + 3u * WG);
+                let entries = scale * column_entries(maker, j, w, k, min(at, vec4(N - 1u)));
+                for (var e = 0u; e < 4u; e++) {
+                    let p = at[e];
+                    if p < N {
+                        // What is taken out has no residual, now and later.
+                        let v = state[p];
+                        let entry = select(entries[e], 0.0, v == TAKEN_OUT);
+                        columns[w + k * N + p] = entry;
+                        if p == j {
+                            residual[p] = 0.0;
+                            state[p] = TAKEN_OUT;
+                        } else {
+                            residual[p] -= length * entry;
+                            if v > 0.0 {
+                                state[p] = max(v - entry * entry, EPSILON * v);
+                            }
+                        }
+                    }
+                }
+            }
+            if t == 0u {
+                lengths[k] = length;
+                diagonal[k] = b;
+                support[k] = j;
+                taken = k + 1u;
+            }
+        } else if t == 0u {
+            reason = EXHAUSTED;
+            if FLAGGED {
+                reason = select(EXHAUSTED, KNOWN_SINGULAR, is_known(first + j));
+            }
+        }
+
+        // Separates the new column of W, in storage, and the pivot from the next
+        // step, in which all threads read and thread 0 writes them.
+        storageBarrier();
+        workgroupBarrier();
+    }
+
+    // L^T u = L^-1 (H y)_S, where row a of L is row S_a of W.
+    let count = workgroupUniformLoad(&taken);
+    for (var a = count; a > 0u; a--) {
+        let s = support[a - 1u];
+        let u = lengths[a - 1u] / diagonal[a - 1u];
+        for (var b = t; b < a - 1u; b += WG) {
+            lengths[b] -= columns[w + b * N + s] * u;
+        }
+        if t == 0u {
+            cells[OUTLIERS * search.stride + first + s] = u;
+            cells[ORDER * search.stride + first + a - 1u] = f32(s);
+        }
+        // Separates the lengths that threads have changed from the next, which
+        // all of them read.
+        workgroupBarrier();
+    }
+    for (var i = t; i < N; i += WG) {
+        cells[RESIDUALS * search.stride + first + i] = residual[i];
+    }
+    if t == 0u {
+        problems[problem].count = count;
+        problems[problem].reason = reason;
+    }
+}

@@ -1,0 +1,16 @@
+// All that is known of the points of all problems, in one buffer: sections of
+// `stride` entries, in each the problems one after another. One binding instead of
+// eight: some devices have no more than four.
+// Same numbers as `Section` in src/gpu/cells.rs.
+const DATA = 0u;
+// The data without suspects.
+const CALM = 1u;
+// 1 if the point can be an outlier, 2 more if it is known to be one.
+const FLAGS = 2u;
+// In the basis of the eigenvectors of the kernel matrix.
+const COEFFICIENTS = 3u;
+const FILTERED = 4u;
+const RESIDUALS = 5u;
+// The outliers' values, zero elsewhere; and their indices in order of selection.
+const OUTLIERS = 6u;
+const ORDER = 7u;

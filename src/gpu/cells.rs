@@ -1,0 +1,58 @@
+//! What is known of the points of all problems of a batch:
+//! `shaders/shared/cells.wgsl`.
+
+use super::{Gpu, GpuError};
+
+/// The parts of the buffer, each with one entry for every point of every problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Section {
+    Data,
+    Calm,
+    Flags,
+    Coefficients,
+    Filtered,
+    Residuals,
+    Outliers,
+    Order,
+}
+
+impl Section {
+    /// In the order of the shaders' numbers.
+    pub(super) const ALL: [Self; 8] = [
+        Self::Data,
+        Self::Calm,
+        Self::Flags,
+        Self::Coefficients,
+        Self::Filtered,
+        Self::Residuals,
+        Self::Outliers,
+        Self::Order,
+    ];
+}
+
+/// The buffer.
+#[derive(Debug)]
+pub(super) struct Cells {
+    pub(super) buffer: wgpu::Buffer,
+    /// Entries of a section.
+    pub(super) stride: u32,
+}
+
+impl Cells {
+    /// Bytes of one problem of `n` points.
+    pub(super) const fn bytes(n: u32) -> u64 {
+        4 * Section::ALL.len() as u64 * n as u64
+    }
+
+    /// Room for `most` problems of `n` points.
+    pub(super) fn new(gpu: &Gpu, n: u32, most: usize) -> Result<Self, GpuError> {
+        let stride = n as usize * most;
+        let buffer = gpu.storage("cells", Section::ALL.len() * stride)?;
+        Ok(Self { buffer, stride: super::tile::word(stride) })
+    }
+
+    /// Where a section begins, in bytes.
+    pub(super) fn offset(&self, section: Section) -> u64 {
+        4 * section as u64 * u64::from(self.stride)
+    }
+}

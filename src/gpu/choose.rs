@@ -1,0 +1,97 @@
+//! The smoother of the least estimated risk: `shaders/choose.wgsl`.
+
+use super::context::check_limit;
+use super::shader::{Kernel, Shader, Step};
+use super::{Gpu, GpuError};
+use crate::denoise::ladder::Ladder;
+use alloc::vec::Vec;
+
+pub(super) const PARTS: &[&str] = &[
+    include_str!("../../shaders/shared/tile.wgsl"),
+    include_str!("../../shaders/shared/problem.wgsl"),
+    include_str!("../../shaders/shared/cells.wgsl"),
+    include_str!("../../shaders/choose.wgsl"),
+];
+/// Rungs that the shader looks at: `RUNGS` there.
+const RUNGS: usize = 8;
+/// Threads of a workgroup at most: each has three sums for every rung.
+pub(super) const MOST_THREADS: u32 = 32;
+/// Numbers that it has of a rung beside the filter.
+const HEADER: usize = 4;
+
+/// When a choice is made: the names of the entry points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Moment {
+    /// Before the search, without suspects.
+    Before,
+    /// The gradient has made it.
+    Given,
+    /// After the search, without outliers.
+    After,
+}
+
+impl Moment {
+    pub(super) const fn entry(self) -> &'static str {
+        match self {
+            Self::Before => "before",
+            Self::Given => "given",
+            Self::After => "after",
+        }
+    }
+}
+
+pub(super) struct Choose {
+    kernel: Kernel,
+    moment: Moment,
+}
+
+impl Choose {
+    pub(super) fn new(gpu: &Gpu, n: u32, moment: Moment) -> Result<Self, GpuError> {
+        let workgroup = gpu.workgroup().min(MOST_THREADS);
+        let allowed = gpu.limits().max_compute_workgroup_storage_size;
+        let needed = workgroup_bytes(n, workgroup);
+        check_limit("bytes of workgroup memory", needed, allowed.into())?;
+        let shader = Shader { entry: moment.entry(), parts: PARTS };
+        let kernel = gpu.kernel(&shader, &[("WG", workgroup.into()), ("N", n.into())])?;
+        Ok(Self { kernel, moment })
+    }
+
+    /// On the tile, the cells, the basis, the ladder and the problems.
+    pub(super) fn step(
+        &self,
+        device: &wgpu::Device,
+        count: u32,
+        [tile, cells, basis, ladder, problems]: [&wgpu::Buffer; 5],
+    ) -> Step {
+        let mut buffers = alloc::vec![(0, tile), (1, cells), (3, ladder), (4, problems)];
+        // A layout has the bindings that an entry point uses, and no others.
+        if self.moment != Moment::Given {
+            buffers.push((2, basis));
+        }
+        Step { bound: self.kernel.bind_to(device, &buffers), groups: (count, 1) }
+    }
+}
+
+/// Bytes of workgroup memory.
+pub(super) fn workgroup_bytes(n: u32, workgroup: u32) -> u64 {
+    let parts = 16 * RUNGS as u64 * u64::from(workgroup);
+    8 * u64::from(n) + parts + 8 * RUNGS as u64 + 16
+}
+
+/// The ladder as the shader reads it.
+pub(super) fn table(ladder: &Ladder<f32>) -> Vec<f32> {
+    let n = ladder.n;
+    let rungs = ladder.rungs.get(..RUNGS).unwrap_or(&ladder.rungs);
+    let mut table = Vec::with_capacity(HEADER * RUNGS + (RUNGS + 1) * n);
+    for rung in rungs {
+        table.extend([rung.freedom, rung.rho, rung.ones, 0.0]);
+    }
+    table.resize(HEADER * RUNGS, 0.0);
+    for i in 0..n {
+        // The sum of the eigenvector.
+        table.push((0..n).map(|j| ladder.pixels[j * n + i]).sum());
+        table.extend(rungs.iter().map(|rung| rung.g[i]));
+        table.resize(HEADER * RUNGS + (RUNGS + 1) * (i + 1), 0.0);
+    }
+    table
+}

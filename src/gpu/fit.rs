@@ -1,0 +1,201 @@
+//! Many fits on one plan.
+
+use super::cells::{Cells, Section};
+use super::greedy::{Greedy, Problem, Rule, Search, Shape, reason};
+use super::image::GpuReport;
+use super::pace::Pace;
+use super::residual::{Product, Residual};
+use super::tile::word;
+use super::{Gpu, GpuError};
+use crate::regression::Found;
+use crate::regression::stop;
+use crate::{Error, Fit, Kernel, Outlier, Plan, Stop, StopReason, StopRule};
+use alloc::vec::Vec;
+use std::time::Instant;
+
+/// Outliers that a search on the device has room for, unless half of the points
+/// are more. Those that need more are solved by the processor.
+const ROOM: usize = 32;
+
+/// A [`Plan`] on a device, for many fits at once.
+#[derive(Debug)]
+pub struct GpuPlan<'p, K> {
+    plan: &'p Plan<f32, K>,
+    gpu: Gpu,
+    maker: wgpu::Buffer,
+}
+
+/// Fits that a device has made.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct GpuFits<K> {
+    /// The fits, in order.
+    pub fits: Vec<Fit<f32, K>>,
+    /// How it went.
+    pub report: GpuReport,
+}
+
+impl<K: Kernel<f32>> Plan<f32, K> {
+    /// The same plan on a device.
+    ///
+    /// # Errors
+    /// [`GpuError::Limit`] if it is too large for the device, or what that says.
+    pub fn on(&self, gpu: &Gpu) -> Result<GpuPlan<'_, K>, GpuError> {
+        let maker = gpu.upload("residual maker", self.as_ref().residual_maker())?;
+        Ok(GpuPlan { plan: self, gpu: gpu.clone(), maker })
+    }
+}
+
+impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
+    /// Fits many `y`, one after another in `ys`, each as long as the plan has
+    /// points. If the device fails on the way, the processor does what is left.
+    ///
+    /// # Errors
+    /// [`Error::Dimension`] if `ys` does not come in groups of the number of
+    /// points, [`Error::NotFinite`], or what is wrong with the rule.
+    pub fn fit_many(&self, ys: &[f32], stop: Stop<f32>) -> Result<GpuFits<K>, Error> {
+        let n = self.plan.len();
+        if !ys.len().is_multiple_of(n) {
+            return Err(Error::Dimension { expected: n, found: ys.len() });
+        }
+        Error::check_finite("y", ys)?;
+        stop.validate()?;
+        let mut fits = Vec::with_capacity(ys.len() / n);
+        let mut report = GpuReport::default();
+        report.fallback = self.solve(ys, stop, &mut fits, &mut report).err();
+        for y in ys[fits.len() * n..].chunks_exact(n) {
+            fits.push(self.plan.fit(y, stop)?);
+        }
+        Ok(GpuFits { fits, report })
+    }
+
+    fn solve(
+        &self,
+        ys: &[f32],
+        stop: Stop<f32>,
+        fits: &mut Vec<Fit<f32, K>>,
+        report: &mut GpuReport,
+    ) -> Result<(), GpuError> {
+        let gpu = &self.gpu;
+        let n = self.plan.len();
+        let count = ys.len() / n;
+        if count == 0 {
+            return Ok(());
+        }
+        let cap = stop.cap().min(n);
+        let shape = shape(n, cap, &stop);
+        let room = shape.k as usize;
+        let greedy = Greedy::new(gpu, shape)?;
+        let residual = Residual::new(gpu, Section::Data, Section::Residuals)?;
+        let most = shape.most(gpu)?.min(count);
+
+        let cells = Cells::new(gpu, shape.n, most)?;
+        let search = Search {
+            cap: word(cap),
+            threshold: shape.rule.threshold(),
+            stride: cells.stride,
+            padding: 0,
+        };
+        let search = gpu.uniform("search", &search)?;
+        let product = gpu.uniform("product", &Product::new(shape.n, 0, &cells))?;
+        let problems = gpu.upload("problems", &alloc::vec![Problem::default(); most])?;
+        let columns = gpu.storage("columns", most * n * room)?;
+        let staging = gpu.staging((most * (12 * n + size_of::<Problem>())) as u64)?;
+        let clock = gpu.clock()?;
+
+        let mut pace = Pace::new(most);
+        while fits.len() < count {
+            let start = Instant::now();
+            let batch = pace.batch().min(count - fits.len());
+            let size = Product::new(shape.n, word(batch), &cells);
+            let ys = &ys[fits.len() * n..][..batch * n];
+            gpu.write(&product, bytemuck::bytes_of(&size))?;
+            gpu.write(&cells.buffer, bytemuck::cast_slice(ys))?;
+            let steps = gpu.guarded(|device| {
+                let searched = [&search, &self.maker, &problems, &cells.buffer, &columns];
+                [
+                    residual.step(device, size, [&product, &self.maker, &cells.buffer]),
+                    greedy.step(device, size.count, searched),
+                ]
+            })?;
+            let section = |section| (&cells.buffer, cells.offset(section), (4 * batch * n) as u64);
+            let results = [
+                section(Section::Residuals),
+                section(Section::Outliers),
+                section(Section::Order),
+                (&problems, 0, (batch * size_of::<Problem>()) as u64),
+            ];
+            let download = gpu.submit(&steps, &results, &staging, clock.as_ref())?;
+            let (found, seconds) =
+                download.read(gpu, |bytes, seconds| (found(bytes, shape, cap, batch), seconds))?;
+            for (y, found) in ys.chunks_exact(n).zip(found) {
+                // Beyond the room there was, and beyond what 32 bits hold, the
+                // processor has the word.
+                fits.push(match found {
+                    Some(found) => self.plan.assemble(y, found),
+                    None => self.plan.fit(y, stop)?,
+                });
+            }
+            if let Some(seconds) = seconds {
+                *report.device_seconds.get_or_insert_default() += seconds;
+            }
+            report.batches += 1;
+            pace.learn(batch, start.elapsed());
+        }
+        Ok(())
+    }
+}
+
+/// What the device has found of each problem; nothing where it was not enough.
+fn found(bytes: &[u8], shape: Shape, cap: usize, batch: usize) -> Vec<Option<Found<f32>>> {
+    let n = shape.n as usize;
+    let (sections, problems) = bytes.split_at(12 * batch * n);
+    let sections: &[f32] = bytemuck::cast_slice(sections);
+    let (residuals, rest) = sections.split_at(batch * n);
+    let (outliers, order) = rest.split_at(batch * n);
+    let problems: &[Problem] = bytemuck::cast_slice(problems);
+    let each = problems.iter().enumerate().map(|(i, problem)| {
+        let count = problem.count as usize;
+        let values = &outliers[i * n..][..n];
+        // Indices are whole numbers, whatever they are stored as.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let outlier = |&j: &f32| {
+            let index = j as usize;
+            Outlier { index, value: values[index] }
+        };
+        let outliers: Vec<_> = order[i * n..][..count].iter().map(outlier).collect();
+        let residual = residuals[i * n..][..n].to_vec();
+        let finite = residual.iter().all(|r| r.is_finite());
+        let short = problem.reason == reason::CAP && count < cap;
+        let reason = match problem.reason {
+            reason::MET => met(shape.rule),
+            reason::CAP => StopReason::Cap,
+            _ => StopReason::Exhausted,
+        };
+        (finite && !short).then_some(Found { residual, outliers, iterations: count, reason })
+    });
+    each.collect()
+}
+
+/// What a search of `n` points is built for.
+fn shape(n: usize, cap: usize, stop: &Stop<f32>) -> Shape {
+    let rule = match stop.rule {
+        stop::Rule::ResidualNorm(epsilon) => Rule::ResidualNorm(epsilon),
+        stop::Rule::MaxResidual(epsilon) => Rule::MaxResidual(epsilon),
+        stop::Rule::Histogram { floor, reading, .. } => Rule::Histogram { e0: floor, reading },
+        stop::Rule::Automatic => Rule::Automatic,
+        stop::Rule::Never => Rule::Never,
+    };
+    let k = cap.min(ROOM.max(n / 2));
+    Shape { n: word(n), k: word(k.max(1)), rule, studentized: stop.studentized(), flagged: false }
+}
+
+/// The reason of a rule that was met.
+fn met(rule: Rule) -> StopReason {
+    match rule {
+        Rule::MaxResidual(_) => StopReason::MaxResidual,
+        Rule::ResidualNorm(_) => StopReason::ResidualNorm,
+        Rule::Histogram { .. } => StopReason::Histogram,
+        Rule::Extreme | Rule::Automatic | Rule::Never => StopReason::Automatic,
+    }
+}

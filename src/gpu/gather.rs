@@ -1,0 +1,39 @@
+//! Regions out of an image: `shaders/gather.wgsl`.
+
+use super::shader::{Kernel, Shader, Step};
+use super::{Gpu, GpuError};
+
+pub(super) const SHADER: Shader = Shader {
+    entry: "gather",
+    parts: &[
+        include_str!("../../shaders/shared/tile.wgsl"),
+        include_str!("../../shaders/shared/cells.wgsl"),
+        include_str!("../../shaders/gather.wgsl"),
+    ],
+};
+
+pub(super) struct Gather {
+    kernel: Kernel,
+    workgroup: u32,
+}
+
+impl Gather {
+    pub(super) fn new(gpu: &Gpu) -> Result<Self, GpuError> {
+        let workgroup = gpu.workgroup();
+        Ok(Self { kernel: gpu.kernel(&SHADER, &[("WG", workgroup.into())])?, workgroup })
+    }
+
+    /// `count` regions of `n` pixels, on the tile, the pixels, what is seen of
+    /// them, the masks, and the cells.
+    pub(super) fn step(
+        &self,
+        device: &wgpu::Device,
+        (n, count): (u32, u32),
+        buffers: [&wgpu::Buffer; 5],
+    ) -> Step {
+        Step {
+            bound: self.kernel.bind(device, &buffers),
+            groups: (n.div_ceil(self.workgroup), count),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Algorithm 1, one workgroup a problem: `shaders/greedy.wgsl`.
+
+use super::cells::Cells;
+use super::context::{MOST_GROUPS, check_limit};
+use super::shader::{Kernel, Shader, Step};
+use super::{Gpu, GpuError};
+use crate::regression::stop::Reading;
+use bytemuck::{Pod, Zeroable};
+
+pub(super) const SHADER: Shader = Shader {
+    entry: "greedy",
+    parts: &[
+        include_str!("../../shaders/shared/problem.wgsl"),
+        include_str!("../../shaders/shared/cells.wgsl"),
+        include_str!("../../shaders/greedy.wgsl"),
+    ],
+};
+/// Points of a bar of the histogram, as in `regression::stop::histogram`.
+const POINTS_PER_BAR: u32 = 10;
+/// Bytes of the columns of all searches of a batch, at most.
+const COLUMNS_BYTES: u64 = 64 << 20;
+/// Bytes of workgroup memory beside the arrays.
+const SINGLES: u64 = 64;
+
+/// One problem of a batch.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
+pub(super) struct Problem {
+    /// Which residual maker.
+    pub(super) rung: u32,
+    /// The studentised residual that the search ends at.
+    pub(super) limit: f32,
+    /// How many outliers were found.
+    pub(super) count: u32,
+    /// Why the search ended: one of [`reason`].
+    pub(super) reason: u32,
+}
+
+/// What is the same for all problems.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub(super) struct Search {
+    pub(super) cap: u32,
+    pub(super) threshold: f32,
+    pub(super) stride: u32,
+    pub(super) padding: u32,
+}
+
+/// Why a search ended, in the shader's numbers.
+pub(super) mod reason {
+    pub(in crate::gpu) const MET: u32 = 0;
+    pub(in crate::gpu) const CAP: u32 = 1;
+    pub(in crate::gpu) const KNOWN_SINGULAR: u32 = 3;
+}
+
+/// The rules that end a search.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Rule {
+    /// The studentised residual against each problem's own limit.
+    Extreme,
+    MaxResidual(f32),
+    ResidualNorm(f32),
+    Histogram {
+        e0: f32,
+        reading: Reading,
+    },
+    Automatic,
+    Never,
+}
+
+impl Rule {
+    /// The shader's number.
+    fn number(self) -> u32 {
+        match self {
+            Self::Extreme => 0,
+            Self::MaxResidual(_) => 1,
+            Self::ResidualNorm(_) => 2,
+            Self::Histogram { reading: Reading::Once, .. } => 3,
+            Self::Histogram { reading: Reading::EveryStep, .. } => 4,
+            Self::Automatic => 5,
+            Self::Never => 6,
+        }
+    }
+
+    /// What it compares with.
+    pub(super) fn threshold(self) -> f32 {
+        match self {
+            Self::MaxResidual(epsilon)
+            | Self::ResidualNorm(epsilon)
+            | Self::Histogram { e0: epsilon, .. } => epsilon,
+            Self::Extreme | Self::Automatic | Self::Never => 0.0,
+        }
+    }
+}
+
+/// What the shader is built for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Shape {
+    /// Points of a problem.
+    pub(super) n: u32,
+    /// Outliers at most.
+    pub(super) k: u32,
+    pub(super) rule: Rule,
+    pub(super) studentized: bool,
+    /// Whether the points have flags.
+    pub(super) flagged: bool,
+}
+
+impl Shape {
+    /// Entries of the scratch arrays that some rules need.
+    fn scratch(&self) -> (u32, u32) {
+        match self.rule {
+            Rule::Histogram { .. } => (self.n / POINTS_PER_BAR + 1, 1),
+            Rule::Automatic => (1, self.n),
+            _ => (1, 1),
+        }
+    }
+
+    /// Bytes of workgroup memory.
+    pub(super) fn workgroup_bytes(&self, workgroup: u32) -> u64 {
+        let (bars, scores) = self.scratch();
+        let (n, k) = (u64::from(self.n), u64::from(self.k));
+        let scalars = 2 * n + 3 * k + u64::from(2 * workgroup + bars + scores);
+        4 * scalars + SINGLES
+    }
+
+    /// Problems of a batch at most.
+    pub(super) fn most(&self, gpu: &Gpu) -> Result<usize, GpuError> {
+        let columns = 4 * u64::from(self.n) * u64::from(self.k);
+        let largest = gpu.largest_binding();
+        check_limit("bytes of a buffer", columns, largest)?;
+        let most = COLUMNS_BYTES.min(largest).max(columns) / columns;
+        let most = most.min(largest / Cells::bytes(self.n));
+        Ok(usize::try_from(most.min(MOST_GROUPS.into())).unwrap_or(1))
+    }
+
+    pub(super) fn constants(&self, workgroup: u32) -> [(&'static str, f64); 8] {
+        let (bars, scores) = self.scratch();
+        [
+            ("WG", workgroup.into()),
+            ("N", self.n.into()),
+            ("K", self.k.into()),
+            ("RULE", self.rule.number().into()),
+            ("STUDENTIZED", f64::from(u8::from(self.studentized))),
+            ("FLAGGED", f64::from(u8::from(self.flagged))),
+            ("BARS", bars.into()),
+            ("SCORES", scores.into()),
+        ]
+    }
+}
+
+pub(super) struct Greedy {
+    kernel: Kernel,
+}
+
+impl Greedy {
+    pub(super) fn new(gpu: &Gpu, shape: Shape) -> Result<Self, GpuError> {
+        let workgroup = gpu.workgroup();
+        let allowed = gpu.limits().max_compute_workgroup_storage_size;
+        let needed = shape.workgroup_bytes(workgroup);
+        check_limit("bytes of workgroup memory", needed, allowed.into())?;
+        Ok(Self { kernel: gpu.kernel(&SHADER, &shape.constants(workgroup))? })
+    }
+
+    /// On the search, the residual makers, the problems, the cells and the columns.
+    pub(super) fn step(
+        &self,
+        device: &wgpu::Device,
+        count: u32,
+        buffers: [&wgpu::Buffer; 5],
+    ) -> Step {
+        Step { bound: self.kernel.bind(device, &buffers), groups: (count, 1) }
+    }
+}

@@ -1,0 +1,296 @@
+//! Shaders, pipelines, and the memory they work on.
+
+use super::context::check_limit;
+use super::{Gpu, GpuError};
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ops::Range;
+use std::sync::mpsc;
+
+/// An entry point of a shader.
+pub(super) struct Shader {
+    /// Its name in the source.
+    pub(super) entry: &'static str,
+    /// The file, and what it shares with others, one after another.
+    pub(super) parts: &'static [&'static str],
+}
+
+/// A shader that has been compiled.
+#[derive(Clone)]
+pub(super) struct Kernel {
+    pipeline: wgpu::ComputePipeline,
+    layout: Arc<wgpu::BindGroupLayout>,
+}
+
+impl Kernel {
+    pub(super) fn new(
+        device: &wgpu::Device,
+        shader: &Shader,
+        constants: &[(&'static str, f64)],
+    ) -> Self {
+        let source: String = shader.parts.concat();
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(shader.entry),
+            source: wgpu::ShaderSource::Wgsl(source.into()),
+        });
+        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(shader.entry),
+            layout: None,
+            module: &module,
+            entry_point: Some(shader.entry),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                constants,
+                ..Default::default()
+            },
+            cache: None,
+        });
+        let layout = Arc::new(pipeline.get_bind_group_layout(0));
+        Self { pipeline, layout }
+    }
+
+    /// This kernel on these buffers, bound in their order.
+    pub(super) fn bind(&self, device: &wgpu::Device, buffers: &[&wgpu::Buffer]) -> Bound {
+        let numbered: Vec<_> = (0..).zip(buffers.iter().copied()).collect();
+        self.bind_to(device, &numbered)
+    }
+
+    /// This kernel on these buffers, bound to the numbers beside them.
+    pub(super) fn bind_to(&self, device: &wgpu::Device, buffers: &[(u32, &wgpu::Buffer)]) -> Bound {
+        let entries = buffers.iter().map(|&(binding, buffer)| wgpu::BindGroupEntry {
+            binding,
+            resource: buffer.as_entire_binding(),
+        });
+        let entries: Vec<_> = entries.collect();
+        let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &self.layout,
+            entries: &entries,
+        });
+        Bound { pipeline: self.pipeline.clone(), group }
+    }
+}
+
+/// A kernel on what it works on.
+#[derive(Clone)]
+pub(super) struct Bound {
+    pipeline: wgpu::ComputePipeline,
+    group: wgpu::BindGroup,
+}
+
+/// A step of a submission: a kernel, what it works on, and how many workgroups
+/// along x and y.
+pub(super) struct Step {
+    pub(super) bound: Bound,
+    pub(super) groups: (u32, u32),
+}
+
+/// Records steps, in order.
+pub(super) fn record(pass: &mut wgpu::ComputePass<'_>, steps: &[Step]) {
+    for Step { bound, groups } in steps {
+        pass.set_pipeline(&bound.pipeline);
+        pass.set_bind_group(0, &bound.group, &[]);
+        pass.dispatch_workgroups(groups.0, groups.1, 1);
+    }
+}
+
+impl Gpu {
+    /// Memory for `count` scalars or indices of 32 bits on the device; no less
+    /// than one, because there is no empty binding.
+    pub(super) fn storage(
+        &self,
+        what: &'static str,
+        count: usize,
+    ) -> Result<wgpu::Buffer, GpuError> {
+        use wgpu::BufferUsages as Usage;
+        let bytes = (count.max(1) as u64).saturating_mul(4);
+        check_limit("bytes of a buffer", bytes, self.largest_binding())?;
+        self.buffer(what, bytes, Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST)
+    }
+
+    /// The same with something in it.
+    pub(super) fn upload<T: bytemuck::Pod>(
+        &self,
+        what: &'static str,
+        data: &[T],
+    ) -> Result<wgpu::Buffer, GpuError> {
+        let bytes = bytemuck::cast_slice(data);
+        let buffer = self.storage(what, bytes.len().div_ceil(4))?;
+        self.write(&buffer, bytes)?;
+        Ok(buffer)
+    }
+
+    /// Memory for a structure that all threads read.
+    pub(super) fn uniform<T: bytemuck::Pod>(
+        &self,
+        what: &'static str,
+        value: &T,
+    ) -> Result<wgpu::Buffer, GpuError> {
+        use wgpu::BufferUsages as Usage;
+        let bytes = bytemuck::bytes_of(value);
+        let buffer = self.buffer(what, bytes.len() as u64, Usage::UNIFORM | Usage::COPY_DST)?;
+        self.write(&buffer, bytes)?;
+        Ok(buffer)
+    }
+
+    fn buffer(
+        &self,
+        what: &'static str,
+        size: u64,
+        usage: wgpu::BufferUsages,
+    ) -> Result<wgpu::Buffer, GpuError> {
+        let descriptor =
+            wgpu::BufferDescriptor { label: Some(what), size, usage, mapped_at_creation: false };
+        self.guarded(|device| device.create_buffer(&descriptor))
+    }
+
+    /// Writes to the beginning of a buffer, before what is submitted next.
+    pub(super) fn write(&self, buffer: &wgpu::Buffer, bytes: &[u8]) -> Result<(), GpuError> {
+        self.guarded(|_| self.queue().write_buffer(buffer, 0, bytes))
+    }
+
+    /// Runs steps, then copies parts of buffers to `staging`: from an offset on so
+    /// many bytes.
+    pub(super) fn submit(
+        &self,
+        steps: &[Step],
+        results: &[(&wgpu::Buffer, u64, u64)],
+        staging: &Staging,
+        clock: Option<&Clock>,
+    ) -> Result<Download, GpuError> {
+        let end: u64 = results.iter().map(|&(_, _, bytes)| bytes).sum();
+        let (sender, receiver) = mpsc::channel();
+        let submission = self.guarded(|device| {
+            let mut encoder =
+                device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            let timestamp_writes = clock.map(Clock::writes);
+            {
+                let label = Some("kgard");
+                let descriptor = wgpu::ComputePassDescriptor { label, timestamp_writes };
+                record(&mut encoder.begin_compute_pass(&descriptor), steps);
+            }
+            let mut to = 0;
+            for &(buffer, offset, bytes) in results {
+                encoder.copy_buffer_to_buffer(buffer, offset, &staging.buffer, to, bytes);
+                to += bytes;
+            }
+            if let Some(clock) = clock {
+                clock.resolve(&mut encoder, &staging.buffer, end);
+            }
+            let submission = self.queue().submit([encoder.finish()]);
+            let mapped = 0..end + if clock.is_some() { Clock::BYTES } else { 0 };
+            staging.buffer.map_async(wgpu::MapMode::Read, mapped, move |result| {
+                // Nobody may be waiting any more.
+                let _ = sender.send(result);
+            });
+            submission
+        })?;
+        let clock = clock.map(|clock| clock.period);
+        Ok(Download { submission, receiver, buffer: staging.buffer.clone(), end, clock })
+    }
+
+    /// Memory of the processor that the device can write to.
+    pub(super) fn staging(&self, bytes: u64) -> Result<Staging, GpuError> {
+        use wgpu::BufferUsages as Usage;
+        let bytes = bytes.max(4) + Clock::BYTES;
+        check_limit("bytes of a buffer", bytes, self.limits().max_buffer_size)?;
+        let buffer = self.buffer("staging", bytes, Usage::MAP_READ | Usage::COPY_DST)?;
+        Ok(Staging { buffer })
+    }
+
+    /// A clock on the device, if it has one.
+    pub(super) fn clock(&self) -> Result<Option<Clock>, GpuError> {
+        if !self.has_timestamps() {
+            return Ok(None);
+        }
+        let period = self.queue().get_timestamp_period();
+        let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
+        let queries = self.guarded(|device| {
+            device.create_query_set(&wgpu::QuerySetDescriptor {
+                label: Some("clock"),
+                ty: wgpu::QueryType::Timestamp,
+                count: 2,
+            })
+        })?;
+        let resolved = self.buffer("clock", Clock::BYTES, usage)?;
+        Ok(Some(Clock { queries, resolved, period }))
+    }
+}
+
+/// Memory of the processor that the device writes results to.
+#[derive(Debug)]
+pub(super) struct Staging {
+    buffer: wgpu::Buffer,
+}
+
+/// Results on their way.
+pub(super) struct Download {
+    submission: wgpu::SubmissionIndex,
+    receiver: mpsc::Receiver<Result<(), wgpu::BufferAsyncError>>,
+    buffer: wgpu::Buffer,
+    end: u64,
+    clock: Option<f32>,
+}
+
+impl Download {
+    /// Waits, and hands the results over, one after another as they were asked
+    /// for; then the seconds that the device took, if it has a clock.
+    pub(super) fn read<R>(
+        self,
+        gpu: &Gpu,
+        take: impl FnOnce(&[u8], Option<f64>) -> R,
+    ) -> Result<R, GpuError> {
+        gpu.wait(self.submission)?;
+        let lost = |what: &str| GpuError::Lost(what.into());
+        match self.receiver.try_recv() {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return Err(lost(&alloc::format!("{error}"))),
+            Err(_) => return Err(lost("it has not given its results")),
+        }
+        let result = {
+            let mapped = 0..self.end + if self.clock.is_some() { Clock::BYTES } else { 0 };
+            let view =
+                self.buffer.get_mapped_range(mapped).map_err(|e| lost(&alloc::format!("{e}")))?;
+            let (results, rest) = view.split_at(usize::try_from(self.end).unwrap_or(usize::MAX));
+            let seconds = self.clock.map(|period| Clock::seconds(rest, period));
+            take(results, seconds)
+        };
+        self.buffer.unmap();
+        Ok(result)
+    }
+}
+
+/// Two time stamps on the device: the beginning and the end of a submission.
+#[derive(Debug)]
+pub(super) struct Clock {
+    queries: wgpu::QuerySet,
+    resolved: wgpu::Buffer,
+    /// Nanoseconds of a tick.
+    period: f32,
+}
+
+impl Clock {
+    const BYTES: u64 = 16;
+
+    fn writes(&self) -> wgpu::ComputePassTimestampWrites<'_> {
+        wgpu::ComputePassTimestampWrites {
+            query_set: &self.queries,
+            beginning_of_pass_write_index: Some(0),
+            end_of_pass_write_index: Some(1),
+        }
+    }
+
+    fn resolve(&self, encoder: &mut wgpu::CommandEncoder, staging: &wgpu::Buffer, at: u64) {
+        let both: Range<u32> = 0..2;
+        encoder.resolve_query_set(&self.queries, both, &self.resolved, 0);
+        encoder.copy_buffer_to_buffer(&self.resolved, 0, staging, at, Self::BYTES);
+    }
+
+    fn seconds(bytes: &[u8], period: f32) -> f64 {
+        let tick = |i: usize| {
+            let eight = bytes[8 * i..].first_chunk::<8>();
+            u64::from_le_bytes(eight.copied().unwrap_or_default())
+        };
+        tick(1).saturating_sub(tick(0)) as f64 * f64::from(period) * 1e-9
+    }
+}

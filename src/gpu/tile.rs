@@ -1,0 +1,173 @@
+//! A rectangle of regions, as the shaders of `shaders/shared/tile.wgsl` see it.
+
+use crate::denoise::Grid;
+use crate::denoise::impulses::{BLOCK, Known, SUSPECT, WIDENING};
+use crate::denoise::strip::Job;
+use bytemuck::{Pod, Zeroable};
+use core::ops::Range;
+
+/// A rectangle of regions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Cut {
+    pub(super) rows: Range<usize>,
+    pub(super) columns: Range<usize>,
+}
+
+impl Cut {
+    /// The next rectangle of at most `most` regions among `rows`, from row and
+    /// column `at` on: whole rows if there is room for one, a part of a row
+    /// otherwise.
+    pub(super) fn next(
+        grid: &Grid,
+        rows: &Range<usize>,
+        at: (usize, usize),
+        most: usize,
+    ) -> Option<Self> {
+        let (row, column) = at;
+        if row >= rows.end {
+            return None;
+        }
+        let most = most.max(1);
+        if column == 0 && most >= grid.columns() {
+            let end = (row + most / grid.columns()).min(rows.end);
+            return Some(Self { rows: row..end, columns: 0..grid.columns() });
+        }
+        let end = (column + most).min(grid.columns());
+        Some(Self { rows: row..row + 1, columns: column..end })
+    }
+
+    /// Where the next one begins.
+    pub(super) fn end(&self, grid: &Grid) -> (usize, usize) {
+        if self.columns.end == grid.columns() {
+            (self.rows.end, 0)
+        } else {
+            (self.rows.start, self.columns.end)
+        }
+    }
+
+    /// Number of regions.
+    pub(super) fn count(&self) -> usize {
+        self.rows.len() * self.columns.len()
+    }
+
+    /// The columns of pixels that the regions cover.
+    pub(super) fn out_columns(&self, grid: &Grid) -> Range<usize> {
+        let first = (self.columns.start * grid.core()).saturating_sub(grid.margin());
+        first..(self.columns.end * grid.core() + grid.margin()).min(grid.width())
+    }
+
+    /// The columns of pixels to be held: what the regions cover, with their
+    /// neighbours, in whole blocks.
+    pub(super) fn held_columns(&self, grid: &Grid) -> Range<usize> {
+        let out = self.out_columns(grid);
+        let first = (out.start / BLOCK * BLOCK).saturating_sub(BLOCK);
+        first..(out.end.next_multiple_of(BLOCK) + BLOCK).min(grid.width())
+    }
+
+    /// The rows of pixels to be held: what the regions cover, with their
+    /// neighbours.
+    pub(super) fn held_rows(&self, grid: &Grid) -> Range<usize> {
+        let out = grid.covered_by(self.rows.clone());
+        out.start.saturating_sub(1)..(out.end + 1).min(grid.height())
+    }
+}
+
+/// The structure of the same name in the shaders.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub(super) struct Tile {
+    width: u32,
+    height: u32,
+    left: u32,
+    top: u32,
+    held_width: u32,
+    held_height: u32,
+    region: u32,
+    core: u32,
+    margin: u32,
+    first_column: u32,
+    first_row: u32,
+    columns: u32,
+    rows: u32,
+    out_left: u32,
+    out_top: u32,
+    out_width: u32,
+    out_height: u32,
+    witnesses: u32,
+    suspect: f32,
+    spread_factor: f32,
+    alone_enough: f32,
+    detailed: f32,
+    smooth: f32,
+    floor: f32,
+    noise: f32,
+    extreme: f32,
+    rungs: u32,
+    masked: u32,
+    stride: u32,
+    padding: u32,
+}
+
+/// A count as the shaders have it; no image is larger.
+pub(super) fn word(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+#[allow(clippy::cast_possible_truncation)]
+impl Tile {
+    pub(super) fn new(job: &Job<'_, f32>, cut: &Cut, masked: bool, stride: u32) -> Self {
+        let grid = &job.grid;
+        let (columns, rows) = (cut.held_columns(grid), cut.held_rows(grid));
+        let (across, down) = (cut.out_columns(grid), grid.covered_by(cut.rows.clone()));
+        let conditions = job.conditions;
+        let (witnesses, spread_factor) = match job.known() {
+            Known::Conditions { witnesses, impulses, .. } => {
+                (witnesses.min(7), 1.0 - WIDENING as f32 * impulses)
+            }
+            Known::Nothing => (3, 1.0),
+        };
+        Self {
+            width: word(grid.width()),
+            height: word(grid.height()),
+            left: word(columns.start),
+            top: word(rows.start),
+            held_width: word(columns.len()),
+            held_height: word(rows.len()),
+            region: word(grid.region()),
+            core: word(grid.core()),
+            margin: word(grid.margin()),
+            first_column: word(cut.columns.start),
+            first_row: word(cut.rows.start),
+            columns: word(cut.columns.len()),
+            rows: word(cut.rows.len()),
+            out_left: word(across.start),
+            out_top: word(down.start),
+            out_width: word(across.len()),
+            out_height: word(down.len()),
+            witnesses: word(witnesses),
+            suspect: SUSPECT as f32 * job.floor(),
+            spread_factor,
+            // The shaders know no infinity.
+            alone_enough: job.alone_enough().max(f32::MIN),
+            detailed: conditions.detailed,
+            smooth: conditions.smooth,
+            floor: job.floor(),
+            noise: conditions.noise,
+            extreme: conditions.extreme,
+            rungs: word(job.ladder.rungs.len()),
+            masked: u32::from(masked),
+            stride,
+            padding: 0,
+        }
+    }
+
+    /// Pixels held.
+    pub(super) fn held(&self) -> (u32, u32) {
+        (self.held_width, self.held_height)
+    }
+
+    /// Pixels covered.
+    pub(super) fn out(&self) -> (u32, u32) {
+        (self.out_width, self.out_height)
+    }
+}
