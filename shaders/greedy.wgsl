@@ -363,6 +363,21 @@ fn column_entries(maker: u32, j: u32, w: u32, k: u32, at: vec4<u32>) -> vec4<f32
     return sum;
 }
 
+// What becomes of point p, and of its entry in the new column of W, when point j is
+// taken out. What is out already has no residual, now and later.
+fn take_out(p: u32, j: u32, length: f32, new_entry: f32, column: u32) {
+    let v = state[p];
+    let entry = select(new_entry, 0.0, v == TAKEN_OUT);
+    columns[column + p] = entry;
+    if p == j {
+        residual[p] = 0.0;
+        state[p] = TAKEN_OUT;
+    } else {
+        residual[p] -= length * entry;
+        state[p] = select(v, max(v - entry * entry, EPSILON * v), v > 0.0);
+    }
+}
+
 @compute @workgroup_size(WG)
 fn greedy(
     @builtin(local_invocation_index) t: u32,
@@ -442,23 +457,16 @@ fn greedy(
             for (var i = t; i < N; i += 4u * WG) {
                 let at = vec4(i, i + WG, i + 2u * WG, i + 3u * WG);
                 let entries = scale * column_entries(maker, j, w, k, min(at, vec4(N - 1u)));
-                for (var e = 0u; e < 4u; e++) {
-                    let p = at[e];
-                    if p < N {
-                        // What is taken out has no residual, now and later.
-                        let v = state[p];
-                        let entry = select(entries[e], 0.0, v == TAKEN_OUT);
-                        columns[w + k * N + p] = entry;
-                        if p == j {
-                            residual[p] = 0.0;
-                            state[p] = TAKEN_OUT;
-                        } else {
-                            residual[p] -= length * entry;
-                            if v > 0.0 {
-                                state[p] = max(v - entry * entry, EPSILON * v);
-                            }
-                        }
-                    }
+                let to = w + k * N;
+                take_out(at.x, j, length, entries.x, to);
+                if at.y < N {
+                    take_out(at.y, j, length, entries.y, to);
+                }
+                if at.z < N {
+                    take_out(at.z, j, length, entries.z, to);
+                }
+                if at.w < N {
+                    take_out(at.w, j, length, entries.w, to);
                 }
             }
             if t == 0u {
