@@ -1,10 +1,11 @@
 //! The command line.
 
-use crate::commands::ReproduceArgs;
+use crate::commands::{CompletionsArgs, ManArgs, ReproduceArgs};
 use crate::corrupt::CorruptArgs;
 use crate::denoise::DenoiseArgs;
 use crate::error::{Error, Result};
 use crate::kernel::{Choice, Family};
+use crate::messages::Loudness;
 use crate::method::{Method, StopArg};
 use crate::metrics::MetricsArgs;
 use crate::number::{not_negative, positive};
@@ -23,6 +24,23 @@ pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// Say nothing but what failed
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Say how results came about, as well
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    verbose: bool,
+}
+
+impl Cli {
+    /// How much the user wants to know.
+    pub(crate) fn loudness(&self) -> Loudness {
+        match (self.quiet, self.verbose) {
+            (true, _) => Loudness::Quiet,
+            (false, true) => Loudness::Verbose,
+            (false, false) => Loudness::Normal,
+        }
+    }
 }
 
 const EXAMPLES: &str = "\
@@ -50,6 +68,10 @@ pub(crate) enum Command {
     Metrics(MetricsArgs),
     /// Run the paper's experiments and compare
     Reproduce(ReproduceArgs),
+    /// Print a script that lets a shell complete command lines
+    Completions(CompletionsArgs),
+    /// Print or write manual pages
+    Man(ManArgs),
 }
 
 const FIT_EXAMPLES: &str = "\

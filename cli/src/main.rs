@@ -9,6 +9,7 @@ mod error;
 mod experiments;
 mod input;
 mod kernel;
+mod messages;
 mod method;
 mod metrics;
 mod model;
@@ -28,7 +29,9 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match commands::run(&args::Cli::parse().command) {
+    let cli = args::Cli::parse();
+    messages::set_loudness(cli.loudness());
+    match commands::run(&cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => error.report(),
     }
