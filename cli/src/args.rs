@@ -10,6 +10,7 @@ use crate::method::{Method, StopArg};
 use crate::metrics::MetricsArgs;
 use crate::number::{not_negative, positive};
 use crate::penalty::{Border, Norm, Penalty};
+use crate::serve::ServeArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -68,6 +69,8 @@ pub(crate) enum Command {
     Metrics(MetricsArgs),
     /// Run the paper's experiments and compare
     Reproduce(ReproduceArgs),
+    /// Denoise pictures on a page in the browser, on this machine
+    Serve(ServeArgs),
     /// Print a script that lets a shell complete command lines
     Completions(CompletionsArgs),
     /// Print or write manual pages

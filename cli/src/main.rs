@@ -22,6 +22,7 @@ mod pictures;
 mod plot;
 mod prediction;
 mod report;
+mod serve;
 mod table;
 mod tuning;
 

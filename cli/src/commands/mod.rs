@@ -15,7 +15,7 @@ use crate::args::Command;
 use crate::error::Result;
 use crate::messages::note;
 use crate::number::counted;
-use crate::{corrupt, denoise, metrics};
+use crate::{corrupt, denoise, metrics, serve};
 
 /// Does what the command line says.
 pub(crate) fn run(command: &Command) -> Result<()> {
@@ -27,6 +27,7 @@ pub(crate) fn run(command: &Command) -> Result<()> {
         Command::Corrupt(args) => corrupt::run(args),
         Command::Metrics(args) => metrics::run(args),
         Command::Reproduce(args) => reproduce::run(args),
+        Command::Serve(args) => serve::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
     }

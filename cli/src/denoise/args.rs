@@ -118,7 +118,7 @@ struct Parameters {
 
 impl DenoiseArgs {
     /// Refuses what makes no sense.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let parameters = &self.parameters;
         if parameters.e0.is_some() && !matches!(parameters.stop, None | Some(StopRule::Histogram)) {
             return Err(Error::usage(
@@ -177,6 +177,11 @@ impl DenoiseArgs {
     /// Where the results of a batch go.
     pub(super) fn folders(&self) -> impl Iterator<Item = &PathBuf> {
         [Some(&self.output), self.outliers.as_ref(), self.compare.as_ref()].into_iter().flatten()
+    }
+
+    /// The format of the output, if it was given.
+    pub(crate) fn format(&self) -> Option<Format> {
+        self.format
     }
 
     /// Whether the output is a folder.

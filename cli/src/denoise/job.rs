@@ -21,11 +21,11 @@ pub(super) struct Job<'a> {
 }
 
 /// A picture that was denoised.
-pub(super) struct Denoised {
-    pub(super) clean: DynamicImage,
+pub(crate) struct Cleaned {
+    pub(crate) clean: DynamicImage,
     /// The map of impulses.
-    pub(super) outliers: DynamicImage,
-    pub(super) report: Report,
+    pub(crate) outliers: DynamicImage,
+    pub(crate) report: Report,
 }
 
 impl<'a> Job<'a> {
@@ -43,24 +43,24 @@ impl<'a> Job<'a> {
         let name = source.to_string();
         let picture = Picture::read(source)?;
         let reference = self.reference(&picture.image, &name)?;
-        let denoised = denoise(args, &picture.image, reference.as_ref(), &name)?;
+        let cleaned = work(args, &picture.image, reference.as_ref(), &name)?;
 
         let mut staged = Staged::default();
         let target = destination(&files.output);
         let format = files.format.unwrap_or(picture.format);
-        staged.add(&files.output, picture.encode(&denoised.clean, format, &target)?)?;
+        staged.add(&files.output, picture.encode(&cleaned.clean, format, &target)?)?;
         if let Some(path) = &files.outliers {
-            let map = Picture::plain(denoised.outliers.clone(), Format::Png);
+            let map = Picture::plain(cleaned.outliers.clone(), Format::Png);
             staged.add(path, map.encode(&map.image, map.format, &destination(path))?)?;
         }
         if let Some(path) = &files.compare {
-            let Denoised { clean, outliers, report } = &denoised;
+            let Cleaned { clean, outliers, report } = &cleaned;
             let strip = compare::strip(&picture.image, clean, outliers, report)?;
             let strip = Picture::plain(strip, Format::of("--compare", path)?);
             staged.add(path, strip.encode(&strip.image, strip.format, &destination(path))?)?;
         }
         staged.commit()?;
-        Ok(denoised.report.between(name, target).after(start.elapsed()))
+        Ok(cleaned.report.between(name, target).after(start.elapsed()))
     }
 
     /// The true picture, if there is one.
@@ -73,12 +73,17 @@ impl<'a> Job<'a> {
 }
 
 /// Denoises a picture as the options say. `name` is for messages.
-pub(super) fn denoise(
+pub(crate) fn clean(args: &DenoiseArgs, image: &DynamicImage, name: &str) -> Result<Cleaned> {
+    work(args, image, None, name)
+}
+
+/// The same, and compares with the true picture.
+fn work(
     args: &DenoiseArgs,
     image: &DynamicImage,
     reference: Option<&DynamicImage>,
     name: &str,
-) -> Result<Denoised> {
+) -> Result<Cleaned> {
     let peak = peak(image);
     let settings = args.settings();
     let channels = planes(image)?;
@@ -97,5 +102,5 @@ pub(super) fn denoise(
     let outliers = map::picture(&outcome.outliers, peak)
         .ok_or_else(|| Error::failed(format!("{name}: is too large for a map")))?;
     let report = Report::new(args.method, &settings, image, &outcome, quality);
-    Ok(Denoised { clean, outliers, report })
+    Ok(Cleaned { clean, outliers, report })
 }

@@ -12,6 +12,7 @@ mod method;
 mod report;
 
 pub(crate) use args::DenoiseArgs;
+pub(crate) use job::{Cleaned, clean};
 pub(crate) use method::rb_rvm_of;
 
 use crate::error::{Error, Result};

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// The JSON object of a picture.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub(crate) struct Report {
     input: String,
     output: String,
     method: Method,
@@ -131,12 +131,12 @@ impl Report {
     }
 
     /// From which file to which.
-    pub(super) fn between(self, input: String, output: String) -> Self {
+    pub(crate) fn between(self, input: String, output: String) -> Self {
         Self { input, output, ..self }
     }
 
     /// How long everything took.
-    pub(super) fn after(mut self, time: Duration) -> Self {
+    pub(crate) fn after(mut self, time: Duration) -> Self {
         self.seconds.total = time.as_secs_f64();
         self
     }

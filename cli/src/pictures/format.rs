@@ -66,6 +66,23 @@ impl Format {
         }
     }
 
+    /// Its media type.
+    pub(crate) fn media_type(self) -> &'static str {
+        match self {
+            Self::Png => "image/png",
+            Self::Jpeg => "image/jpeg",
+            Self::Tiff => "image/tiff",
+            Self::Webp => "image/webp",
+            Self::Pnm => "image/x-portable-anymap",
+            Self::Exr => "image/x-exr",
+        }
+    }
+
+    /// Whether browsers show it.
+    pub(crate) fn is_for_browsers(self) -> bool {
+        matches!(self, Self::Png | Self::Jpeg | Self::Webp)
+    }
+
     /// How names of its files end.
     pub(crate) fn extension(self) -> &'static str {
         match self {
