@@ -50,7 +50,8 @@ Examples:
   kgard predict model.json grid.csv -o out.csv
   kgard plan grid.csv --sigma 0.3 --lambda 0.1 -o plan.rs
   kgard denoise noisy.png -o clean.png
-  kgard reproduce table1 --runs 100";
+  kgard serve
+  kgard reproduce table1 --runs 10";
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
