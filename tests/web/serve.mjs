@@ -87,7 +87,7 @@ async function test(context, url) {
   await writeFile(text, 'not a picture at all');
   await drop(page, text, 'image/png');
   await settled(page, 'failed');
-  assert.match(await page.textContent('#error'), /not a picture that kgard can read/);
+  assert.match(await page.textContent('#error'), /^text.png: is not a picture that kgard can read/);
   await screenshot(page, 'serve-error');
   problems.splice(0, problems.length, ...problems.filter((problem) => !problem.includes('422')));
   await page.setInputFiles('#file', NOISY);

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::pictures::Format;
+use glob::{MatchOptions, glob_with};
 use std::path::{Path, PathBuf};
 
 /// Whether it can stand for more than one picture: a folder, or a pattern that
@@ -55,7 +56,9 @@ fn pictures_in(folder: &Path) -> Result<Vec<PathBuf>> {
 /// The files that a pattern matches, whatever they are called.
 fn matches(pattern: &Path) -> Result<Vec<PathBuf>> {
     let shown = pattern.display();
-    let paths = glob::glob(&pattern.to_string_lossy())
+    // As a shell does: what is hidden has to be named.
+    let options = MatchOptions { require_literal_leading_dot: true, ..MatchOptions::new() };
+    let paths = glob_with(&pattern.to_string_lossy(), options)
         .map_err(|error| Error::usage(format!("{shown}: is not a pattern: {}", error.msg)))?;
     let mut files = Vec::new();
     for path in paths {

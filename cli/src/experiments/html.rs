@@ -3,6 +3,7 @@
 use super::report::Report;
 use super::{Figure1, figure1};
 use crate::error::Result;
+use crate::number::counted;
 use crate::plot::Format;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -45,8 +46,9 @@ pub(crate) fn page(reports: &[Report], settings: &Settings) -> Result<String> {
 fn section(report: &Report) -> Result<String> {
     let Report { table, title, runs, seed, .. } = report;
     let mut html = format!(
-        "<section id=\"{table}\">\n<h2>{}</h2>\n<p>{runs} runs, seed {seed}.</p>\n",
-        text(title)
+        "<section id=\"{table}\">\n<h2>{}</h2>\n<p>{}, seed {seed}.</p>\n",
+        text(title),
+        counted(*runs as usize, "run")
     );
     if *table == figure1::NAME {
         let svg = Format::Svg.render(&Figure1(report))?;
@@ -75,14 +77,15 @@ fn section(report: &Report) -> Result<String> {
 
 /// Lines of which the first has the titles.
 fn rows(lines: &[Vec<String>]) -> String {
+    let is_number = |cell: &String| cell.starts_with(|c: char| c.is_ascii_digit() || c == '-');
     let mut html = String::from("<div class=\"wide\"><table>\n");
     for (i, line) in lines.iter().enumerate() {
         let tag = if i == 0 { "th" } else { "td" };
         html.push_str("<tr>");
-        for cell in line {
+        for (column, cell) in line.iter().enumerate() {
             // Numbers stand below each other.
-            let number = i > 0 && cell.starts_with(|c: char| c.is_ascii_digit() || c == '-');
-            let class = if number { " class=\"n\"" } else { "" };
+            let numbers = lines.iter().skip(1).all(|line| is_number(&line[column]));
+            let class = if numbers { " class=\"n\"" } else { "" };
             let _ = write!(html, "<{tag}{class}>{}</{tag}>", text(&cell.replace("+-", "\u{b1}")));
         }
         html.push_str("</tr>\n");

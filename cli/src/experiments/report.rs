@@ -3,6 +3,7 @@
 use super::Paper;
 use super::columns::{Column, FILE, FILE_OF_THEOREM, PICTURES, REGRESSION, THEOREM};
 use crate::error::{Error, Result};
+use crate::number::counted;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -62,7 +63,12 @@ pub(crate) struct Theorem {
 impl Report {
     /// A table in Markdown, which reads well as it is.
     pub(crate) fn markdown(&self) -> String {
-        let mut text = format!("## {}\n\n{} runs, seed {}.\n\n", self.title, self.runs, self.seed);
+        let mut text = format!(
+            "## {}\n\n{}, seed {}.\n\n",
+            self.title,
+            counted(self.runs as usize, "run"),
+            self.seed
+        );
         text.push_str(&markdown(&self.lines()));
         for note in &self.notes {
             let _ = write!(text, "\n{note}\n");

@@ -42,12 +42,14 @@ async function clean() {
     const response = await fetch(`denoise?${options()}`, { method: 'POST', body: picture, signal });
     if (!response.ok) throw new Error((await response.text()).trim());
     await show(await response.formData());
-    status.textContent = '';
+    status.textContent = picture.name;
     document.body.dataset.state = 'done';
   } catch (error) {
     if (signal.aborted) return;
     const unreachable = error instanceof TypeError;
-    problem.textContent = unreachable ? 'kgard serve does not answer: is it still running?' : error.message;
+    problem.textContent = unreachable
+      ? 'kgard serve does not answer: is it still running?'
+      : error.message.replace(/^the file\b/, picture.name);
     problem.hidden = false;
     result.hidden = true;
     status.textContent = '';
