@@ -83,16 +83,16 @@ pub(super) fn failed(failures: &[Failure], total: usize) -> Result<()> {
 /// The picture that is worked on, and how far the batch has come; on a terminal
 /// only.
 struct Bars {
-    bars: MultiProgress,
+    both: MultiProgress,
     current: ProgressBar,
     total: ProgressBar,
 }
 
 impl Bars {
     fn new(pictures: usize) -> Self {
-        let bars = MultiProgress::with_draw_target(progress_target());
-        let current = bars.add(ProgressBar::new_spinner());
-        let total = bars.add(ProgressBar::new(pictures as u64));
+        let both = MultiProgress::with_draw_target(progress_target());
+        let current = both.add(ProgressBar::new_spinner());
+        let total = both.add(ProgressBar::new(pictures as u64));
         let styles = [
             (&current, "{spinner} {elapsed:>4} {wide_msg}"),
             (&total, "{wide_bar} {pos}/{len} pictures, {eta} left"),
@@ -104,7 +104,7 @@ impl Bars {
         }
         current.enable_steady_tick(Duration::from_millis(100));
         total.tick();
-        Self { bars, current, total }
+        Self { both, current, total }
     }
 
     fn start(&self, input: &str) {
@@ -118,7 +118,7 @@ impl Bars {
 
     /// Says something between the bars.
     fn suspend(&self, say: impl FnOnce()) {
-        self.bars.suspend(say);
+        self.both.suspend(say);
     }
 
     fn clear(&self) {

@@ -16,20 +16,16 @@ pub(crate) type Settings = Vec<(&'static str, String)>;
 
 /// The page.
 pub(crate) fn page(reports: &[Report], settings: &Settings) -> Result<String> {
-    let mut body = String::new();
+    let (mut contents, mut body) = (String::new(), String::new());
     for report in reports {
+        let title = text(report.title);
+        let _ = writeln!(contents, "<li><a href=\"#{}\">{title}</a></li>", report.table);
         body.push_str(&section(report)?);
     }
-    let contents: String = reports
-        .iter()
-        .map(|report| {
-            format!("<li><a href=\"#{}\">{}</a></li>\n", report.table, text(report.title))
-        })
-        .collect();
-    let settings: String = settings
-        .iter()
-        .map(|(name, value)| format!("<dt>{}</dt><dd>{}</dd>\n", text(name), text(value)))
-        .collect();
+    let mut list = String::new();
+    for (name, value) in settings {
+        let _ = writeln!(list, "<dt>{}</dt><dd>{}</dd>", text(name), text(value));
+    }
     Ok(format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -38,7 +34,7 @@ pub(crate) fn page(reports: &[Report], settings: &Settings) -> Result<String> {
          <h1>The paper's experiments</h1>\n\
          <p>Figures of kgard beside those of \u{201c}Robust Non-linear Regression: A Greedy Approach \
          Employing Kernels with Application to Image Denoising\u{201d}.</p>\n\
-         <dl>\n{settings}</dl>\n<nav><ul>\n{contents}</ul></nav>\n{body}</body>\n</html>\n"
+         <dl>\n{list}</dl>\n<nav><ul>\n{contents}</ul></nav>\n{body}</body>\n</html>\n"
     ))
 }
 
@@ -52,7 +48,8 @@ fn section(report: &Report) -> Result<String> {
     );
     if *table == figure1::NAME {
         let svg = Format::Svg.render(&Figure1(report))?;
-        let _ = write!(html, "<figure class=\"plot\">{}</figure>\n", String::from_utf8_lossy(&svg));
+        let svg = String::from_utf8_lossy(&svg);
+        let _ = writeln!(html, "<figure class=\"plot\">{svg}</figure>");
     }
     html.push_str(&rows(&report.lines()));
     if !report.pictures.is_empty() {

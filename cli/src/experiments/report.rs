@@ -85,7 +85,7 @@ impl Report {
         } else {
             REGRESSION
         };
-        lines(columns.iter(), &self.rows)
+        lines(columns, &self.rows)
     }
 
     /// All numbers in full, one line per row.
@@ -94,7 +94,7 @@ impl Report {
             |why: String| Error::failed(format!("writing the CSV of {}: {why}", self.table));
         let mut writer = csv::Writer::from_writer(Vec::new());
         let more = if self.has_theorem() { FILE_OF_THEOREM } else { &[] };
-        for line in lines(FILE.iter().chain(more), &self.rows) {
+        for line in lines(&[FILE, more].concat(), &self.rows) {
             writer.write_record(&line).map_err(|error| failed(error.to_string()))?;
         }
         writer.into_inner().map_err(|error| failed(error.error().to_string()))
@@ -113,9 +113,9 @@ pub(crate) fn json(value: &impl Serialize) -> Result<String> {
 }
 
 /// The titles, then a line for each row.
-fn lines<'a>(columns: impl Iterator<Item = &'a Column> + Clone, rows: &[Row]) -> Vec<Vec<String>> {
-    let titles = columns.clone().map(|(title, _)| (*title).to_owned()).collect();
-    let line = |row| columns.clone().map(|(_, cell)| cell(row)).collect();
+fn lines(columns: &[Column], rows: &[Row]) -> Vec<Vec<String>> {
+    let titles = columns.iter().map(|&(title, _)| title.to_owned()).collect();
+    let line = |row| columns.iter().map(|(_, cell)| cell(row)).collect();
     std::iter::once(titles).chain(rows.iter().map(line)).collect()
 }
 

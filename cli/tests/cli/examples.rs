@@ -96,11 +96,15 @@ fn check(line: &str) {
 #[cfg(unix)]
 #[test]
 fn of_the_readme() {
-    readme().iter().for_each(|line| check(line));
+    for line in readme() {
+        check(&line);
+    }
 }
 
 #[cfg(unix)]
 #[test]
 fn of_the_help() {
-    help().iter().for_each(|line| check(line));
+    for line in help() {
+        check(&line);
+    }
 }

@@ -49,7 +49,8 @@ impl Server {
         let mut stream = TcpStream::connect(&self.host).expect("a connection");
         let mut head = format!("{line} HTTP/1.1\r\nConnection: close\r\n");
         for header in headers {
-            head += &format!("{header}\r\n");
+            head.push_str(header);
+            head.push_str("\r\n");
         }
         head += "\r\n";
         stream.write_all(head.as_bytes()).expect("a head is sent");
