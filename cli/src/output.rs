@@ -39,18 +39,13 @@ impl Staged {
             self.streams.push((None, bytes));
             return Ok(());
         }
+        check_place(path, false)?;
         // A rename would put a file in the place of a link: follow it.
         let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         match target.metadata() {
-            Ok(old) if old.is_dir() => {
-                return Err(wrong(path, "is a folder: give the name of a file in it"));
-            }
             // Nor in the place of a device or a named pipe.
             Ok(old) if !old.is_file() => self.streams.push((Some(target), bytes)),
             Ok(old) => {
-                if old.permissions().readonly() {
-                    return Err(wrong(path, "is read-only: choose another name"));
-                }
                 let file = stage(&target, &bytes).map_err(|error| cannot_write(path, &error))?;
                 file.as_file()
                     .set_permissions(old.permissions())
@@ -84,7 +79,8 @@ impl Staged {
     }
 }
 
-/// Refuses a place where no file can be: what [`Staged::add`] would find out.
+/// Refuses a place where no file can be; one whose folder is missing, if that
+/// is asked for.
 pub(crate) fn check_place(path: &Path, in_folder: bool) -> Result<()> {
     match path.metadata() {
         Ok(old) if old.is_dir() => {

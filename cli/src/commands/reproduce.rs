@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
-  kgard reproduce table1 --runs 20
+  kgard reproduce table1 --runs 10
   kgard reproduce all --runs 4 --out results
   kgard reproduce figure1 --runs 50 --seed 7 --json
   kgard reproduce table4 --runs 1 --images pictures --out results

@@ -145,7 +145,14 @@ impl DenoiseArgs {
                     "--reference is for one picture: denoise that one by itself",
                 ));
             }
-            for folder in self.folders() {
+            for (i, folder) in self.folders().enumerate() {
+                if self.folders().take(i).any(|other| other == folder) {
+                    return Err(Error::usage(format!(
+                        "{}: pictures, maps and strips of a batch have the same names: choose \
+                         folders of their own",
+                        folder.display()
+                    )));
+                }
                 if !folder.is_dir() && Format::by_name(folder).is_some() {
                     return Err(Error::usage(format!(
                         "{}: several pictures go to a folder, and this is the name of a picture",

@@ -13,7 +13,7 @@ mod guard;
 mod picture;
 
 use crate::error::{Error, Result};
-use crate::messages::{detail, note};
+use crate::messages::{detail, message, note};
 use crate::output::to_stdout;
 use answer::answer;
 use clap::Args;
@@ -72,6 +72,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
         note("everybody who reaches this address can use the page");
     }
     to_stdout(format!("{url}\n").as_bytes())?;
+    message("drop a picture on this page; Ctrl-C ends it");
     if args.open
         && let Err(error) = open::that_detached(&url)
     {

@@ -118,6 +118,7 @@ fn quiet_and_verbose() {
     }
 }
 
+#[cfg(unix)]
 /// What a shell would do with `cat a.png | kgard denoise - -o - > b.png`.
 #[test]
 fn in_a_pipe() {

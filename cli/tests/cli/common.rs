@@ -52,6 +52,7 @@ impl Folder {
     }
 }
 
+#[cfg(unix)]
 impl Folder {
     /// Runs a line as a shell would, with our `kgard` before any other.
     pub(crate) fn shell(&self, line: &str) -> Run {

@@ -540,6 +540,7 @@ fn wrong_usage() {
         ("*.png -o b.png", "this is the name of a picture"),
         ("a.png a.png -o out --outliers m.png", "m.png: several"),
         ("a.png a.png -o out --compare m.png", "m.png: several"),
+        ("a.png a.png -o out --compare out", "folders of their own"),
         ("a.png -o b.png --compare -", "--compare"),
         ("a.png -o b.png --compare c.gif", "--compare"),
         ("a.png -o b.png --compare c.exr", "8 bits"),

@@ -6,6 +6,7 @@ mod common;
 mod compare;
 mod corrupt;
 mod denoise;
+#[cfg(unix)]
 mod examples;
 mod files;
 mod fit;

@@ -22,6 +22,7 @@ fn completions() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn bash_completes() {
     let folder = Folder::new();
