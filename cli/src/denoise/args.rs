@@ -134,34 +134,39 @@ impl DenoiseArgs {
                 )));
             }
         }
-        if self.is_batch() {
-            if is_stdout(&self.output) || self.inputs.iter().any(|input| is_stdout(input)) {
-                return Err(Error::usage(
-                    "`-` stands for one picture: give files and a folder for several",
-                ));
-            }
-            if self.reference.is_some() {
-                return Err(Error::usage(
-                    "--reference is for one picture: denoise that one by itself",
-                ));
-            }
-            for (i, folder) in self.folders().enumerate() {
-                if self.folders().take(i).any(|other| other == folder) {
-                    return Err(Error::usage(format!(
-                        "{}: pictures, maps and strips of a batch have the same names: choose \
-                         folders of their own",
-                        folder.display()
-                    )));
-                }
-                if !folder.is_dir() && Format::by_name(folder).is_some() {
-                    return Err(Error::usage(format!(
-                        "{}: several pictures go to a folder, and this is the name of a picture",
-                        folder.display()
-                    )));
-                }
-            }
-            return Ok(());
+        if self.is_batch() { self.check_batch() } else { self.check_single() }
+    }
+
+    /// What several pictures cannot share.
+    fn check_batch(&self) -> Result<()> {
+        if is_stdout(&self.output) || self.inputs.iter().any(|input| is_stdout(input)) {
+            return Err(Error::usage(
+                "`-` stands for one picture: give files and a folder for several",
+            ));
         }
+        if self.reference.is_some() {
+            return Err(Error::usage("--reference is for one picture: denoise that one by itself"));
+        }
+        for (i, folder) in self.folders().enumerate() {
+            if self.folders().take(i).any(|other| other == folder) {
+                return Err(Error::usage(format!(
+                    "{}: pictures, maps and strips of a batch have the same names: choose \
+                     folders of their own",
+                    folder.display()
+                )));
+            }
+            if !folder.is_dir() && Format::by_name(folder).is_some() {
+                return Err(Error::usage(format!(
+                    "{}: several pictures go to a folder, and this is the name of a picture",
+                    folder.display()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Names that must tell a format.
+    fn check_single(&self) -> Result<()> {
         if let Some(map) = &self.outliers
             && Format::of("--outliers", map)? != Format::Png
         {

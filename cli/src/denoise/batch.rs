@@ -3,15 +3,14 @@
 use super::args::DenoiseArgs;
 use super::files::Files;
 use super::job::Job;
+use super::progress::Bars;
 use super::report::Report;
 use crate::error::{Error, Result};
-use crate::messages::{complain, detail, message, progress_target};
+use crate::messages::{complain, detail, message};
 use crate::metrics::json;
 use crate::number::counted;
 use crate::output::to_stdout;
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use serde::Serialize;
-use std::time::Duration;
 
 /// The JSON object of a batch.
 #[derive(Serialize)]
@@ -36,11 +35,11 @@ pub(super) fn run(args: &DenoiseArgs) -> Result<()> {
         })?;
     }
     let total = all.len();
-    let bars = Bars::new(total);
+    let mut bars = Bars::new(all.iter().map(|files| files.input.as_path()));
     let mut batch = Batch { pictures: Vec::new(), failed: Vec::new() };
     for files in all {
         let input = files.input.display().to_string();
-        bars.start(&input);
+        bars.start(&files.input);
         match Job::new(args, files).run() {
             Ok(report) => {
                 if !args.json {
@@ -78,51 +77,4 @@ pub(super) fn failed(failures: &[Failure], total: usize) -> Result<()> {
         counted(total, "picture"),
         names.join(", ")
     )))
-}
-
-/// The picture that is worked on, and how far the batch has come; on a terminal
-/// only.
-struct Bars {
-    both: MultiProgress,
-    current: ProgressBar,
-    total: ProgressBar,
-}
-
-impl Bars {
-    fn new(pictures: usize) -> Self {
-        let both = MultiProgress::with_draw_target(progress_target());
-        let current = both.add(ProgressBar::new_spinner());
-        let total = both.add(ProgressBar::new(pictures as u64));
-        let styles = [
-            (&current, "{spinner} {elapsed:>4} {wide_msg}"),
-            (&total, "{wide_bar} {pos}/{len} pictures, {eta} left"),
-        ];
-        for (bar, template) in styles {
-            if let Ok(style) = ProgressStyle::with_template(template) {
-                bar.set_style(style);
-            }
-        }
-        current.enable_steady_tick(Duration::from_millis(100));
-        total.tick();
-        Self { both, current, total }
-    }
-
-    fn start(&self, input: &str) {
-        self.current.set_message(input.to_owned());
-        self.current.reset_elapsed();
-    }
-
-    fn finish_one(&self) {
-        self.total.inc(1);
-    }
-
-    /// Says something between the bars.
-    fn suspend(&self, say: impl FnOnce()) {
-        self.both.suspend(say);
-    }
-
-    fn clear(&self) {
-        self.current.finish_and_clear();
-        self.total.finish_and_clear();
-    }
 }

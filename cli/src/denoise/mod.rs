@@ -9,6 +9,7 @@ mod inputs;
 mod job;
 mod map;
 mod method;
+mod progress;
 mod report;
 
 pub(crate) use args::DenoiseArgs;
