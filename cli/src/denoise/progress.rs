@@ -29,15 +29,8 @@ impl Bars {
         left.reverse();
         let current = both.add(ProgressBar::new_spinner());
         let total = both.add(ProgressBar::new(left.iter().sum()));
-        let styles = [
-            (&current, "{spinner} {elapsed}{prefix} {wide_msg}"),
-            (&total, "{wide_bar} {msg} pictures, {eta} left"),
-        ];
-        for (bar, template) in styles {
-            if let Ok(style) = ProgressStyle::with_template(template) {
-                bar.set_style(style);
-            }
-        }
+        set_style(&current, "{spinner} {elapsed}{prefix} {wide_msg}");
+        set_style(&total, "{wide_bar} {msg} pictures");
         let bars = Self { both, current, total, pictures: left.len(), left };
         bars.count();
         bars.current.enable_steady_tick(Duration::from_millis(100));
@@ -51,6 +44,7 @@ impl Bars {
         let done = self.total.position() as f64;
         let next = self.left.last().map_or(0.0, |&pixels| pixels as f64);
         if done > 0.0 {
+            set_style(&self.total, "{wide_bar} {msg} pictures, {eta} left");
             let expected = self.total.elapsed().mul_f64(next / done);
             self.current.set_prefix(format!(" of about {}", HumanDuration(expected)));
         }
@@ -73,6 +67,12 @@ impl Bars {
 
     fn count(&self) {
         self.total.set_message(format!("{}/{}", self.pictures - self.left.len(), self.pictures));
+    }
+}
+
+fn set_style(bar: &ProgressBar, template: &str) {
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
     }
 }
 
