@@ -1,14 +1,16 @@
 //! The command line.
 
-use crate::commands::ReproduceArgs;
+use crate::commands::{CompletionsArgs, ManArgs, ReproduceArgs};
 use crate::corrupt::CorruptArgs;
 use crate::denoise::DenoiseArgs;
 use crate::error::{Error, Result};
 use crate::kernel::{Choice, Family};
+use crate::messages::Loudness;
 use crate::method::{Method, StopArg};
 use crate::metrics::MetricsArgs;
 use crate::number::{not_negative, positive};
 use crate::penalty::{Border, Norm, Penalty};
+use crate::serve::ServeArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -23,6 +25,23 @@ pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// Say nothing but what failed
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Say how results came about, as well
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    verbose: bool,
+}
+
+impl Cli {
+    /// How much the user wants to know.
+    pub(crate) fn loudness(&self) -> Loudness {
+        match (self.quiet, self.verbose) {
+            (true, _) => Loudness::Quiet,
+            (false, true) => Loudness::Verbose,
+            (false, false) => Loudness::Normal,
+        }
+    }
 }
 
 const EXAMPLES: &str = "\
@@ -31,7 +50,8 @@ Examples:
   kgard predict model.json grid.csv -o out.csv
   kgard plan grid.csv --sigma 0.3 --lambda 0.1 -o plan.rs
   kgard denoise noisy.png -o clean.png
-  kgard reproduce table1 --runs 100";
+  kgard serve
+  kgard reproduce table1 --runs 10";
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
@@ -50,6 +70,12 @@ pub(crate) enum Command {
     Metrics(MetricsArgs),
     /// Run the paper's experiments and compare
     Reproduce(ReproduceArgs),
+    /// Denoise pictures on a page in the browser, on this machine
+    Serve(ServeArgs),
+    /// Print a script that lets a shell complete command lines
+    Completions(CompletionsArgs),
+    /// Print or write manual pages
+    Man(ManArgs),
 }
 
 const FIT_EXAMPLES: &str = "\

@@ -3,10 +3,11 @@
 
 use crate::error::{Error, Result};
 use crate::input::Source;
+use crate::messages::{instead_of_stdout, message};
 use crate::metrics::json;
 use crate::noise::{Random, sigma_at};
 use crate::number::{not_negative, short};
-use crate::output::{Staged, is_stdout, message, to_stdout};
+use crate::output::{Staged, is_stdout, to_stdout};
 use crate::pictures::{
     Format, Picture, bit_depth, check_finite, check_overwrite, destination, refused,
 };
@@ -239,7 +240,7 @@ fn tell(report: &Report, as_json: bool, stdout_taken: bool) -> Result<()> {
         if !stdout_taken {
             return to_stdout(text.as_bytes());
         }
-        message(text.trim_end());
+        instead_of_stdout(&text);
         return Ok(());
     }
     message(&format!(

@@ -1,6 +1,6 @@
 //! How the program fails: by one line that says what is wrong and what to do.
 
-use crate::output::message;
+use crate::messages::complain;
 use std::process::ExitCode;
 
 /// Why a command ended early.
@@ -35,7 +35,7 @@ impl Error {
             Self::Failed(text) => (text, 1),
             Self::PipeClosed => return ExitCode::SUCCESS,
         };
-        message(&format!("error: {text}"));
+        complain("error:", text);
         ExitCode::from(code)
     }
 }

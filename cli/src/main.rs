@@ -9,6 +9,7 @@ mod error;
 mod experiments;
 mod input;
 mod kernel;
+mod messages;
 mod method;
 mod metrics;
 mod model;
@@ -21,6 +22,7 @@ mod pictures;
 mod plot;
 mod prediction;
 mod report;
+mod serve;
 mod table;
 mod tuning;
 
@@ -28,7 +30,9 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match commands::run(&args::Cli::parse().command) {
+    let cli = args::Cli::parse();
+    messages::set_loudness(cli.loudness());
+    match commands::run(&cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => error.report(),
     }

@@ -25,12 +25,6 @@ pub(crate) fn to_stdout(bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Tells the user something, on standard error. If nobody can read it there,
-/// that is no reason to fail.
-pub(crate) fn message(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
-}
-
 /// Outputs that are written, but not yet in their places.
 #[derive(Default)]
 pub(crate) struct Staged {
@@ -45,18 +39,13 @@ impl Staged {
             self.streams.push((None, bytes));
             return Ok(());
         }
+        check_place(path, false)?;
         // A rename would put a file in the place of a link: follow it.
         let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         match target.metadata() {
-            Ok(old) if old.is_dir() => {
-                return Err(wrong(path, "is a folder: give the name of a file in it"));
-            }
             // Nor in the place of a device or a named pipe.
             Ok(old) if !old.is_file() => self.streams.push((Some(target), bytes)),
             Ok(old) => {
-                if old.permissions().readonly() {
-                    return Err(wrong(path, "is read-only: choose another name"));
-                }
                 let file = stage(&target, &bytes).map_err(|error| cannot_write(path, &error))?;
                 file.as_file()
                     .set_permissions(old.permissions())
@@ -90,12 +79,33 @@ impl Staged {
     }
 }
 
-/// Writes a file beside `target`. It is deleted unless it is renamed later.
-fn stage(target: &Path, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
-    let folder = match target.parent() {
+/// Refuses a place where no file can be; one whose folder is missing, if that
+/// is asked for.
+pub(crate) fn check_place(path: &Path, in_folder: bool) -> Result<()> {
+    match path.metadata() {
+        Ok(old) if old.is_dir() => {
+            return Err(wrong(path, "is a folder: give the name of a file in it"));
+        }
+        Ok(old) if old.is_file() && old.permissions().readonly() => {
+            return Err(wrong(path, "is read-only: choose another name"));
+        }
+        _ => {}
+    }
+    if in_folder && !folder_of(path).is_dir() {
+        return Err(wrong(path, "cannot be written: there is no such folder"));
+    }
+    Ok(())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
-    };
+    }
+}
+
+/// Writes a file beside `target`. It is deleted unless it is renamed later.
+fn stage(target: &Path, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".kgard-");
     #[cfg(unix)]
@@ -104,7 +114,7 @@ fn stage(target: &Path, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
         // As any new file, and not for the user only: the umask still applies.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    let mut file = builder.tempfile_in(folder)?;
+    let mut file = builder.tempfile_in(folder_of(target))?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     Ok(file)

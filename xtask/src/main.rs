@@ -6,6 +6,7 @@ mod no_std;
 mod steps;
 mod sysroot;
 mod tools;
+mod web;
 
 use cortex_m4::Route;
 use std::process::ExitCode;
@@ -15,8 +16,9 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   test             every check: formatting, lints, tests, features,
-                   documentation, no_std, and a Cortex-M4 in QEMU
+                   documentation, no_std, a browser, and a Cortex-M4 in QEMU
   test --quick     formatting, lints and tests only
+  test --web       the tests in a browser only
   firmware         the programs without std only; prints their figures
   firmware --distribution
                    the same with Debian's compiler, even where rustup can
@@ -34,9 +36,11 @@ fn main() -> ExitCode {
             steps.run("feature levels", checks::feature_levels);
             steps.run("documentation", checks::documentation);
             steps.run("no_std: restricted sysroots", no_std::restricted_sysroots);
+            web(&mut steps);
             firmware(&mut steps, Route::Any);
         }
         ["test", "--quick"] => quick(&mut steps),
+        ["test", "--web"] => web(&mut steps),
         ["firmware"] => firmware(&mut steps, Route::Any),
         ["firmware", "--distribution"] => firmware(&mut steps, Route::Distribution),
         ["doc"] => steps.run("documentation", checks::documentation),
@@ -57,6 +61,10 @@ fn quick(steps: &mut Steps) {
     steps.run("formatting", checks::formatting);
     steps.run("lints", checks::lints);
     steps.run("tests", checks::tests);
+}
+
+fn web(steps: &mut Steps) {
+    steps.run("browser", web::tests);
 }
 
 fn firmware(steps: &mut Steps, route: Route) {

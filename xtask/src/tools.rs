@@ -119,6 +119,13 @@ pub(crate) fn exists(program: &str) -> bool {
     wait(probe, QUESTION).is_ok_and(|(_, status)| status.success())
 }
 
+/// Where a program is, by the search path.
+pub(crate) fn find(program: &str) -> Option<PathBuf> {
+    let name = format!("{program}{}", env::consts::EXE_SUFFIX);
+    let folders = env::var_os("PATH")?;
+    env::split_paths(&folders).map(|folder| folder.join(&name)).find(|path| path.is_file())
+}
+
 /// Installs packages of a Debian-like distribution, if this user may.
 pub(crate) fn install(packages: &str) -> Outcome {
     let by_hand =

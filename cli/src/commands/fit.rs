@@ -4,9 +4,11 @@ use super::announce_size;
 use crate::args::FitArgs;
 use crate::error::{Error, Result};
 use crate::input::{Source, not_both_stdin};
+use crate::messages::{detail, instead_of_stdout, message};
 use crate::method::Method;
 use crate::model::{Head, Model};
-use crate::output::{Staged, is_stdout, message, to_stdout};
+use crate::number::counted;
+use crate::output::{Staged, is_stdout, to_stdout};
 use crate::parameters::Parameters;
 use crate::plot::Format;
 use crate::report::Report;
@@ -14,6 +16,7 @@ use crate::table::Table;
 use crate::tuning::choose;
 use kgard::Points;
 use std::path::Path;
+use std::time::Instant;
 
 /// Runs the command.
 pub(crate) fn run(args: &FitArgs) -> Result<()> {
@@ -28,8 +31,17 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
     let grid = args.predict.as_deref().map(|grid| Table::read(Source::new(grid))).transpose()?;
     let points = Points::new(&data.inputs, data.dim)?;
     announce_size(points.len());
+    let start = Instant::now();
     let (kernel, recipe) = choose(args, points, &data.y)?;
+    let chosen = Instant::now();
     let solution = recipe.solve(points, &data.y, &kernel)?;
+    detail(&format!(
+        "{} of dimension {}: parameters chosen in {:.3} s, fitted in {:.3} s",
+        counted(points.len(), "point"),
+        points.dim(),
+        (chosen - start).as_secs_f64(),
+        chosen.elapsed().as_secs_f64()
+    ));
     let parameters = Parameters::new(&recipe, kernel);
 
     let report = Report {
@@ -62,7 +74,11 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
     }
     staged.commit()?;
     if to_stdout_instead(args).is_some() {
-        message(text.trim_end());
+        if args.json {
+            instead_of_stdout(&text);
+        } else {
+            message(text.trim_end());
+        }
         Ok(())
     } else {
         to_stdout(text.as_bytes())

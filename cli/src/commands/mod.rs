@@ -1,17 +1,21 @@
 //! One file per subcommand.
 
+mod completions;
 mod fit;
+mod man;
 mod plan;
 mod predict;
 mod reproduce;
 
+pub(crate) use completions::CompletionsArgs;
+pub(crate) use man::ManArgs;
 pub(crate) use reproduce::ReproduceArgs;
 
 use crate::args::Command;
 use crate::error::Result;
+use crate::messages::note;
 use crate::number::counted;
-use crate::output::message;
-use crate::{corrupt, denoise, metrics};
+use crate::{corrupt, denoise, metrics, serve};
 
 /// Does what the command line says.
 pub(crate) fn run(command: &Command) -> Result<()> {
@@ -23,6 +27,9 @@ pub(crate) fn run(command: &Command) -> Result<()> {
         Command::Corrupt(args) => corrupt::run(args),
         Command::Metrics(args) => metrics::run(args),
         Command::Reproduce(args) => reproduce::run(args),
+        Command::Serve(args) => serve::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
     }
 }
 
@@ -33,8 +40,8 @@ const LARGE: f64 = 2e9;
 fn announce_size(n: usize) {
     let bytes = 2.0 * (n as f64) * (n as f64) * size_of::<f64>() as f64;
     if bytes > LARGE {
-        message(&format!(
-            "note: {} take about {:.0} GB of memory, and a while",
+        note(&format!(
+            "{} take about {:.0} GB of memory, and a while",
             counted(n, "point"),
             bytes / 1e9
         ));

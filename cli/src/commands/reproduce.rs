@@ -1,6 +1,7 @@
 //! `kgard reproduce`: the paper's experiments, its figures beside ours.
 
 use crate::error::{Error, Result};
+use crate::experiments::html::{Settings, page};
 use crate::experiments::report::{Report, json};
 use crate::experiments::run::Runs;
 use crate::experiments::{Figure1, figure1, table1, table2, table3, table4};
@@ -11,10 +12,12 @@ use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
-  kgard reproduce table1
-  kgard reproduce all --runs 100 --out results
-  kgard reproduce figure1 --seed 7 --json
-  kgard reproduce table4 --images pictures --out results
+  kgard reproduce table1 --runs 10
+  kgard reproduce all --runs 4 --out results
+  kgard reproduce figure1 --runs 50 --seed 7 --json
+  kgard reproduce table4 --runs 1 --images pictures --out results
+
+The paper's 1000 runs are the default, and take minutes.
 
 A rare run, in which outliers side by side at the border pull the function
 along, can decide a mean: look at its standard error and at the median, and try
@@ -43,7 +46,8 @@ pub(crate) struct ReproduceArgs {
     /// Another seed gives other noise
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     seed: u64,
-    /// Write tables (JSON, CSV, Markdown) and figures (SVG, PNG) to this folder
+    /// Write tables (JSON, CSV, Markdown), figures (SVG, PNG) and a page with
+    /// all of them, report.html, to this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Threads to run on [default: all]
@@ -97,7 +101,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         wanted.filter_map(|what| what.run(args)).collect::<Result<Vec<Report>>>()
     })?;
     if let Some(folder) = &args.out {
-        save(folder, &reports)?;
+        save(folder, &reports, &args.settings(pool.current_num_threads()))?;
     }
     let text = match (args.json, args.what) {
         (true, What::All) => json(&reports)?,
@@ -105,6 +109,22 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         (false, _) => reports.iter().map(Report::markdown).collect::<Vec<_>>().join("\n"),
     };
     to_stdout(text.as_bytes())
+}
+
+impl ReproduceArgs {
+    /// What a reader of the page has to know to get the same.
+    fn settings(&self, threads: usize) -> Settings {
+        let what = self.what.to_possible_value();
+        let runs = |count: u32| count.to_string();
+        vec![
+            ("experiments", what.map_or_else(String::new, |what| what.get_name().to_owned())),
+            ("runs", self.runs.map_or_else(|| "1000, and 5 of table4".into(), runs)),
+            ("seed", self.seed.to_string()),
+            ("threads", threads.to_string()),
+            ("program", concat!("kgard ", env!("CARGO_PKG_VERSION")).to_owned()),
+            ("machine", format!("{}, {}", std::env::consts::ARCH, std::env::consts::OS)),
+        ]
+    }
 }
 
 impl What {
@@ -122,24 +142,22 @@ impl What {
 }
 
 /// All files, or none.
-fn save(folder: &Path, reports: &[Report]) -> Result<()> {
+fn save(folder: &Path, reports: &[Report], settings: &Settings) -> Result<()> {
     let mut staged = Staged::default();
+    staged.add(&folder.join("report.html"), page(reports, settings)?.into_bytes())?;
     for report in reports {
-        let mut add = |extension: &str, bytes: Vec<u8>| {
-            staged.add(&folder.join(format!("{}.{extension}", report.table)), bytes)
-        };
-        add("json", json(report)?.into_bytes())?;
-        add("csv", report.csv()?)?;
-        add("md", report.markdown().into_bytes())?;
-        for (name, file) in &report.pictures {
-            staged.add(&folder.join(name), file.clone())?;
-        }
         let mut add = |extension: &str, bytes: Vec<u8>| {
             staged.add(&folder.join(format!("{}.{extension}", report.table)), bytes)
         };
         if report.table == figure1::NAME {
             add("svg", Format::Svg.render(&Figure1(report))?)?;
             add("png", Format::Png.render(&Figure1(report))?)?;
+        }
+        add("json", json(report)?.into_bytes())?;
+        add("csv", report.csv()?)?;
+        add("md", report.markdown().into_bytes())?;
+        for (name, file) in &report.pictures {
+            staged.add(&folder.join(name), file.clone())?;
         }
     }
     staged.commit()

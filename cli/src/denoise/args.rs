@@ -1,5 +1,6 @@
 //! The options of `kgard denoise`.
 
+use super::inputs::is_many;
 use super::method::{Backend, DEFAULT_METHOD, Method, Norm, Settings, StopRule};
 use crate::error::{Error, Result};
 use crate::number::{not_negative, positive};
@@ -12,7 +13,9 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   kgard denoise noisy.png -o clean.png
-  kgard denoise scans/*.tif -o cleaned --threads 4
+  kgard denoise scans -o cleaned --threads 4
+  kgard denoise 'scans/*.tif' -o cleaned --dry-run
+  kgard denoise noisy.png -o clean.png --compare strip.png
   kgard denoise noisy.png -o clean.png --outliers map.png --reference truth.png --json
   kgard denoise - -o - < noisy.png > clean.png
 
@@ -26,14 +29,16 @@ Reads and writes PNG, JPEG, TIFF, WebP, PNM and OpenEXR; the name of the output
 tells the format. The colour profile and the EXIF data are kept where the format
 has a place for them; a picture that EXIF data say is turned is written upright.
 
-With several inputs, or a folder as output, this is a batch: pictures keep their
-names, and one that fails does not stop the others.";
+With several inputs, or a folder as input or output, this is a batch: pictures
+keep their names, and one that fails does not stop the others. A folder stands
+for the pictures in it, not in the folders below; a pattern in quotes is
+expanded by kgard.";
 
 /// `kgard denoise`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DenoiseArgs {
-    /// Noisy pictures; `-` is standard input
+    /// Noisy pictures, folders of them, or patterns; `-` is standard input
     #[arg(value_name = "INPUT", required = true)]
     pub(super) inputs: Vec<PathBuf>,
     /// The clean picture, or a folder; `-` is standard output
@@ -61,9 +66,16 @@ pub(crate) struct DenoiseArgs {
     /// pixel was too bright, darker where it was too dark. A folder in a batch
     #[arg(long, value_name = "MAP")]
     pub(super) outliers: Option<PathBuf>,
+    /// Write a picture with before, after and impulses side by side. A folder in
+    /// a batch
+    #[arg(long, value_name = "STRIP")]
+    pub(super) compare: Option<PathBuf>,
     /// The true picture, if there is one: tells PSNR and SSIM before and after
     #[arg(long, value_name = "CLEAN")]
     pub(super) reference: Option<PathBuf>,
+    /// Say what would be read and written, and what would fail; write nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
     /// Print one JSON object
     #[arg(long)]
     pub(super) json: bool,
@@ -106,7 +118,7 @@ struct Parameters {
 
 impl DenoiseArgs {
     /// Refuses what makes no sense.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let parameters = &self.parameters;
         if parameters.e0.is_some() && !matches!(parameters.stop, None | Some(StopRule::Histogram)) {
             return Err(Error::usage(
@@ -115,23 +127,47 @@ impl DenoiseArgs {
         }
         Grid::new(1, 1, parameters.roi, parameters.core)
             .map_err(|error| Error::usage(format!("--roi and --core: {error}")))?;
-        if self.outliers.as_deref().is_some_and(is_stdout) {
+        for (option, path) in [("--outliers", &self.outliers), ("--compare", &self.compare)] {
+            if path.as_deref().is_some_and(is_stdout) {
+                return Err(Error::usage(format!(
+                    "{option} -: this is a file, standard output is for the picture"
+                )));
+            }
+        }
+        if self.is_batch() { self.check_batch() } else { self.check_single() }
+    }
+
+    /// What several pictures cannot share.
+    fn check_batch(&self) -> Result<()> {
+        if is_stdout(&self.output) || self.inputs.iter().any(|input| is_stdout(input)) {
             return Err(Error::usage(
-                "--outliers -: the map is a file, standard output is for the picture",
+                "`-` stands for one picture: give files and a folder for several",
             ));
         }
-        if self.is_batch() {
-            if is_stdout(&self.output) || self.inputs.iter().any(|input| is_stdout(input)) {
-                return Err(Error::usage(
-                    "`-` stands for one picture: give files and a folder for several",
-                ));
+        if self.reference.is_some() {
+            return Err(Error::usage("--reference is for one picture: denoise that one by itself"));
+        }
+        for (i, folder) in self.folders().enumerate() {
+            if self.folders().take(i).any(|other| other == folder) {
+                return Err(Error::usage(format!(
+                    "{}: pictures, maps and strips of a batch have the same names: choose \
+                     folders of their own",
+                    folder.display()
+                )));
             }
-            if self.reference.is_some() {
-                return Err(Error::usage(
-                    "--reference is for one picture: denoise that one by itself",
-                ));
+            if !folder.is_dir() && Format::by_name(folder).is_some() {
+                return Err(Error::usage(format!(
+                    "{}: several pictures go to a folder, and this is the name of a picture",
+                    folder.display()
+                )));
             }
-        } else if let Some(map) = &self.outliers
+        }
+        Ok(())
+    }
+
+    /// Names that must tell a format.
+    fn check_single(&self) -> Result<()> {
+        if let Some(map) = &self.outliers
             && Format::of("--outliers", map)? != Format::Png
         {
             return Err(Error::usage(format!(
@@ -139,12 +175,30 @@ impl DenoiseArgs {
                 map.display()
             )));
         }
+        if let Some(strip) = &self.compare
+            && Format::of("--compare", strip)? == Format::Exr
+        {
+            return Err(Error::usage(format!(
+                "--compare {}: the strip has 8 bits, its name should end in .png",
+                strip.display()
+            )));
+        }
         Ok(())
+    }
+
+    /// Where the results of a batch go.
+    pub(super) fn folders(&self) -> impl Iterator<Item = &PathBuf> {
+        [Some(&self.output), self.outliers.as_ref(), self.compare.as_ref()].into_iter().flatten()
+    }
+
+    /// The format of the output, if it was given.
+    pub(crate) fn format(&self) -> Option<Format> {
+        self.format
     }
 
     /// Whether the output is a folder.
     pub(super) fn is_batch(&self) -> bool {
-        self.inputs.len() > 1 || self.output.is_dir()
+        self.inputs.len() > 1 || self.output.is_dir() || self.inputs.iter().any(|i| is_many(i))
     }
 
     /// The settings of the methods.

@@ -1,13 +1,10 @@
 //! The map of impulses, as a picture.
 
-use crate::error::{Error, Result};
-use image::{DynamicImage, GrayImage, ImageFormat, RgbImage};
+use image::{DynamicImage, GrayImage, RgbImage};
 use kgard::denoise::PlaneBuf;
-use std::io::Cursor;
-use std::path::Path;
 
 /// Where there is no impulse.
-const NOTHING: u8 = 128;
+pub(super) const NOTHING: u8 = 128;
 /// What an impulse of the size of the peak differs by.
 const RANGE: f32 = 127.0;
 
@@ -25,15 +22,6 @@ pub(super) fn picture(outliers: &[PlaneBuf<f32>], peak: f32) -> Option<DynamicIm
     } else {
         RgbImage::from_raw(width, height, samples).map(DynamicImage::from)
     }
-}
-
-/// The map as a PNG.
-pub(super) fn encode(map: &DynamicImage, path: &Path) -> Result<Vec<u8>> {
-    let mut bytes = Cursor::new(Vec::new());
-    map.write_to(&mut bytes, ImageFormat::Png).map_err(|error| {
-        Error::failed(format!("{}: cannot be encoded: {error}", path.display()))
-    })?;
-    Ok(bytes.into_inner())
 }
 
 /// The level of an impulse of size `u`, of the peak.

@@ -37,6 +37,18 @@ pub(super) enum Method {
     RbRvm,
 }
 
+impl Method {
+    /// As on the command line.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Kgard => "kgard",
+            Self::KgBm3d => "kg-bm3d",
+            Self::Bm3d => "bm3d",
+            Self::RbRvm => "rb-rvm",
+        }
+    }
+}
+
 /// Where is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Backend {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// The JSON object of a picture.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub(crate) struct Report {
     input: String,
     output: String,
     method: Method,
@@ -131,14 +131,62 @@ impl Report {
     }
 
     /// From which file to which.
-    pub(super) fn between(self, input: String, output: String) -> Self {
+    pub(crate) fn between(self, input: String, output: String) -> Self {
         Self { input, output, ..self }
     }
 
     /// How long everything took.
-    pub(super) fn after(mut self, time: Duration) -> Self {
+    pub(crate) fn after(mut self, time: Duration) -> Self {
         self.seconds.total = time.as_secs_f64();
         self
+    }
+
+    /// What a comparison says about the noisy picture, the clean one and the
+    /// impulses.
+    pub(super) fn captions(&self) -> [String; 3] {
+        let noise = format!("noise {}", self.noise());
+        let method = self.method.name().to_owned();
+        let impulses = format!(
+            "{} ({:.1} %)",
+            counted(self.outliers.count, "impulse"),
+            100.0 * self.outliers.fraction
+        );
+        match self.quality {
+            Some(Quality { psnr_before, psnr_after, .. }) => [
+                format!("PSNR {psnr_before:.2} dB"),
+                format!("{method}, {psnr_after:.2} dB"),
+                impulses,
+            ],
+            None => [noise, method, impulses],
+        }
+    }
+
+    /// The noise, without more digits than anybody reads.
+    fn noise(&self) -> String {
+        short((self.noise_sigma * 1e3).round() / 1e3)
+    }
+
+    /// How it came about, a line for each channel.
+    pub(super) fn details(&self) -> String {
+        let Self { width, height, bit_depth, .. } = self;
+        let mut text = format!("  {width} x {height} pixels of {bit_depth} bits");
+        let _ = write!(text, ", method {}, on the {}", self.method.name(), self.backend);
+        for (name, seconds) in
+            [("KGARD", self.seconds.parts.kgard), ("BM3D", self.seconds.parts.bm3d)]
+        {
+            if let Some(seconds) = seconds {
+                let _ = write!(text, ", {name} {seconds:.3} s");
+            }
+        }
+        for channel in &self.planes {
+            let Channel { name, noise_sigma, outliers, lambda } = channel;
+            let outliers = counted(*outliers, "impulse");
+            let _ = write!(text, "\n  {name}: noise {noise_sigma:.3}, {outliers}");
+            if let Some(lambda) = lambda {
+                let _ = write!(text, ", lambda {lambda:.4}");
+            }
+        }
+        text
     }
 
     /// The line for people.
@@ -148,7 +196,7 @@ impl Report {
             self.output,
             counted(self.outliers.count, "impulse"),
             100.0 * self.outliers.fraction,
-            short((self.noise_sigma * 1e3).round() / 1e3),
+            self.noise(),
             self.seconds.total
         );
         if let Some(quality) = self.quality {

@@ -8,12 +8,15 @@
 //! | [`table4`] | the same for pictures |
 //! | [`figure1`] | Theorem 1 put to the test |
 //! | [`run`] | the runs, on all cores, the same for any number of them |
-//! | [`report`] | results as a table, JSON, CSV |
+//! | [`report`], [`columns`] | results as a table, JSON, CSV |
+//! | [`html`] | all of them on a page |
 
 mod automatic;
+mod columns;
 mod design;
 pub(crate) mod figure1;
 mod figure1_plot;
+pub(crate) mod html;
 mod method;
 pub(crate) mod report;
 mod rivals;
@@ -98,6 +101,23 @@ struct Setting {
     outliers: Option<String>,
     draw: Box<Draw>,
     methods: Vec<(Method, Paper)>,
+}
+
+/// The methods of Tables 1 to 3, with the paper's parameters and figures: of
+/// KGARD lambda and epsilon, of its second solution lambda, of RAM lambda and mu.
+fn compared(
+    ((lambda, epsilon), kgard): ((f64, f64), Paper),
+    refit: f64,
+    ((ram_lambda, mu), ram): ((f64, f64), Paper),
+    rb_rvm: Paper,
+) -> Vec<(Method, Paper)> {
+    vec![
+        (Method::Kgard { lambda, epsilon }, kgard),
+        (Method::Refit { lambda, epsilon, refit }, Paper::NOTHING),
+        (Method::Ram { lambda: ram_lambda, mu }, ram),
+        (Method::RbRvm, rb_rvm),
+        (Method::Automatic, Paper::NOTHING),
+    ]
 }
 
 /// A table of the paper.

@@ -1,7 +1,9 @@
 //! Results beside the paper's: for people, for scripts, for spreadsheets.
 
 use super::Paper;
+use super::columns::{Column, FILE, FILE_OF_THEOREM, PICTURES, REGRESSION, THEOREM};
 use crate::error::{Error, Result};
+use crate::number::counted;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -58,116 +60,32 @@ pub(crate) struct Theorem {
     pub(crate) violations: usize,
 }
 
-/// Columns and lines of text.
-struct Grid {
-    titles: &'static [&'static str],
-    lines: Vec<Vec<String>>,
-}
-
 impl Report {
     /// A table in Markdown, which reads well as it is.
     pub(crate) fn markdown(&self) -> String {
-        let mut text = format!("## {}\n\n{} runs, seed {}.\n\n", self.title, self.runs, self.seed);
-        let grid = if self.rows.iter().any(|row| row.theorem.is_some()) {
-            self.theorem_grid()
-        } else if self.rows.iter().any(|row| row.psnr.is_some()) {
-            self.picture_grid()
-        } else {
-            self.grid()
-        };
-        text.push_str(&grid.markdown());
+        let mut text = format!(
+            "## {}\n\n{}, seed {}.\n\n",
+            self.title,
+            counted(self.runs as usize, "run"),
+            self.seed
+        );
+        text.push_str(&markdown(&self.lines()));
         for note in &self.notes {
             let _ = write!(text, "\n{note}\n");
         }
         text
     }
 
-    fn grid(&self) -> Grid {
-        let line = |row: &Row| {
-            vec![
-                row.noise.clone(),
-                row.outliers.clone().unwrap_or_else(nothing),
-                row.method.to_owned(),
-                row.parameters.clone(),
-                fixed(row.paper.mse, 4),
-                format!("{} +- {}", fixed(row.mse, 4), fixed(row.mse_error, 4)),
-                fixed(row.mse_median, 4),
-                support(row.paper.correct, row.paper.wrong),
-                support(row.correct, row.wrong),
-                fixed(row.paper.seconds, 3),
-                fixed(Some(row.seconds), 5),
-                fixed(row.planned_seconds, 5),
-            ]
+    /// The titles of the columns, and the rows.
+    pub(super) fn lines(&self) -> Vec<Vec<String>> {
+        let columns = if self.has_theorem() {
+            THEOREM
+        } else if self.rows.iter().any(|row| row.psnr.is_some()) {
+            PICTURES
+        } else {
+            REGRESSION
         };
-        Grid {
-            titles: &[
-                "noise",
-                "outliers",
-                "method",
-                "parameters",
-                "MSE, paper",
-                "MSE",
-                "MSE, median",
-                "correct - wrong %, paper",
-                "correct - wrong %",
-                "seconds, paper",
-                "seconds",
-                "seconds with a plan",
-            ],
-            lines: self.rows.iter().map(line).collect(),
-        }
-    }
-
-    fn picture_grid(&self) -> Grid {
-        let line = |row: &Row| {
-            vec![
-                row.noise.clone(),
-                row.outliers.clone().unwrap_or_else(nothing),
-                row.method.to_owned(),
-                row.parameters.clone(),
-                fixed(row.paper.psnr, 2),
-                fixed(row.psnr, 2),
-                support(row.correct, row.wrong),
-                fixed(Some(row.seconds), 3),
-            ]
-        };
-        Grid {
-            titles: &[
-                "picture, noise",
-                "impulses",
-                "method",
-                "parameters",
-                "PSNR, paper",
-                "PSNR",
-                "correct - wrong %",
-                "seconds",
-            ],
-            lines: self.rows.iter().map(line).collect(),
-        }
-    }
-
-    fn theorem_grid(&self) -> Grid {
-        let line = |row: &Row| {
-            let theorem = row.theorem.as_ref();
-            let percent = |value: fn(&Theorem) -> f64| fixed(theorem.map(value), 1);
-            vec![
-                row.outliers.clone().unwrap_or_else(nothing),
-                support(row.correct, row.wrong),
-                percent(|t| t.first),
-                percent(|t| t.condition),
-                theorem.map_or_else(nothing, |t| t.violations.to_string()),
-            ]
-        };
-        Grid {
-            titles: &[
-                "outliers",
-                "correct - wrong %",
-                "outliers first, % of runs",
-                "condition holds, % of runs",
-                "holds but not first, runs",
-            ],
-            lines: self.rows.iter().map(line).collect(),
-        }
+        lines(columns, &self.rows)
     }
 
     /// All numbers in full, one line per row.
@@ -175,61 +93,15 @@ impl Report {
         let failed =
             |why: String| Error::failed(format!("writing the CSV of {}: {why}", self.table));
         let mut writer = csv::Writer::from_writer(Vec::new());
-        let titles = [
-            "noise",
-            "outliers",
-            "method",
-            "parameters",
-            "paper_psnr",
-            "psnr",
-            "paper_mse",
-            "mse",
-            "mse_error",
-            "mse_median",
-            "paper_correct",
-            "correct",
-            "paper_wrong",
-            "wrong",
-            "paper_seconds",
-            "seconds",
-            "planned_seconds",
-            "u",
-            "condition",
-            "first",
-            "violations",
-        ];
-        let shown = if self.rows.iter().any(|row| row.theorem.is_some()) { 21 } else { 17 };
-        writer.write_record(&titles[..shown]).map_err(|error| failed(error.to_string()))?;
-        for row in &self.rows {
-            let theorem = row.theorem.as_ref();
-            let mut cells = vec![
-                row.noise.clone(),
-                row.outliers.clone().unwrap_or_default(),
-                row.method.to_owned(),
-                row.parameters.clone(),
-            ];
-            cells.extend([
-                full(row.paper.psnr),
-                full(row.psnr),
-                full(row.paper.mse),
-                full(row.mse),
-                full(row.mse_error),
-                full(row.mse_median),
-                full(row.paper.correct),
-                full(row.correct),
-                full(row.paper.wrong),
-                full(row.wrong),
-                full(row.paper.seconds),
-                full(Some(row.seconds)),
-                full(row.planned_seconds),
-                full(theorem.map(|t| t.u)),
-                full(theorem.map(|t| t.condition)),
-                full(theorem.map(|t| t.first)),
-                theorem.map_or_else(String::new, |t| t.violations.to_string()),
-            ]);
-            writer.write_record(&cells[..shown]).map_err(|error| failed(error.to_string()))?;
+        let more = if self.has_theorem() { FILE_OF_THEOREM } else { &[] };
+        for line in lines(&[FILE, more].concat(), &self.rows) {
+            writer.write_record(&line).map_err(|error| failed(error.to_string()))?;
         }
         writer.into_inner().map_err(|error| failed(error.error().to_string()))
+    }
+
+    fn has_theorem(&self) -> bool {
+        self.rows.iter().any(|row| row.theorem.is_some())
     }
 }
 
@@ -240,45 +112,25 @@ pub(crate) fn json(value: &impl Serialize) -> Result<String> {
         .map_err(|error| Error::failed(format!("writing JSON: {error}")))
 }
 
-fn nothing() -> String {
-    "-".into()
+/// The titles, then a line for each row.
+fn lines(columns: &[Column], rows: &[Row]) -> Vec<Vec<String>> {
+    let titles = columns.iter().map(|&(title, _)| title.to_owned()).collect();
+    let line = |row| columns.iter().map(|(_, cell)| cell(row)).collect();
+    std::iter::once(titles).chain(rows.iter().map(line)).collect()
 }
 
-fn fixed(value: Option<f64>, digits: usize) -> String {
-    value.map_or_else(nothing, |value| format!("{value:.digits$}"))
-}
-
-fn full(value: Option<f64>) -> String {
-    value.map_or_else(String::new, |value| format!("{value:?}"))
-}
-
-fn support(correct: Option<f64>, wrong: Option<f64>) -> String {
-    match (correct, wrong) {
-        (Some(correct), Some(wrong)) => format!("{correct:.2} - {wrong:.2}"),
-        _ => nothing(),
-    }
-}
-
-impl Grid {
-    fn markdown(&self) -> String {
-        let width = |column: usize| {
-            let cells = self.lines.iter().map(|line| line[column].len());
-            cells.chain([self.titles[column].len()]).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..self.titles.len()).map(width).collect();
-        let mut text = String::new();
-        let mut line = |cells: &mut dyn Iterator<Item = &str>| {
-            for (cell, &width) in cells.zip(&widths) {
-                let _ = write!(text, "| {cell:<width$} ");
-            }
-            text.push_str("|\n");
-        };
-        line(&mut self.titles.iter().copied());
-        let rules: Vec<String> = widths.iter().map(|&width| "-".repeat(width)).collect();
-        line(&mut rules.iter().map(String::as_str));
-        for cells in &self.lines {
-            line(&mut cells.iter().map(String::as_str));
+/// Lines of which the first has the titles.
+fn markdown(lines: &[Vec<String>]) -> String {
+    let columns = lines.first().map_or(0, Vec::len);
+    let width = |column: usize| lines.iter().map(|line| line[column].len()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let rules = widths.iter().map(|&width| "-".repeat(width)).collect();
+    let mut text = String::new();
+    for line in lines.iter().take(1).chain([&rules]).chain(lines.iter().skip(1)) {
+        for (cell, &width) in line.iter().zip(&widths) {
+            let _ = write!(text, "| {cell:<width$} ");
         }
-        text
+        text.push_str("|\n");
     }
+    text
 }

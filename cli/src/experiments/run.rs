@@ -9,6 +9,7 @@ use super::report::{Report, Row};
 use super::score::{Average, Score};
 use super::{Paper, Table};
 use crate::error::Result;
+use crate::messages::progress_target;
 use crate::noise::Random;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
@@ -43,7 +44,10 @@ impl Runs {
 
     /// A bar for `settings` lines on standard error, if that is a terminal.
     pub(crate) fn progress(self, name: &'static str, settings: usize) -> ProgressBar {
-        let bar = ProgressBar::new(settings as u64 * u64::from(self.count));
+        let bar = ProgressBar::with_draw_target(
+            Some(settings as u64 * u64::from(self.count)),
+            progress_target(),
+        );
         let template = "{msg} {wide_bar} {pos}/{len} runs, {eta} left";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);

@@ -1,8 +1,7 @@
 //! Table 1: a sinc, Gaussian noise and outliers of +-15.
 
 use super::design::Design;
-use super::method::Method;
-use super::{Paper, RIVALS_NOTE, SPREAD_NOTE, Sample, Setting, TIME_NOTE, Table};
+use super::{Paper, RIVALS_NOTE, SPREAD_NOTE, Sample, Setting, TIME_NOTE, Table, compared};
 use crate::noise::{Random, sigma_at};
 use std::f64::consts::PI;
 
@@ -112,16 +111,7 @@ pub(super) fn signal(x: &[f64]) -> Vec<f64> {
 }
 
 fn setting(line: &Line) -> Setting {
-    let &Line {
-        db,
-        percent,
-        kgard: (lambda, epsilon),
-        kgard_paper,
-        refit,
-        ram: (ram_lambda, mu),
-        ram_paper,
-        rb_rvm_paper,
-    } = line;
+    let &Line { db, percent, kgard, kgard_paper, refit, ram, ram_paper, rb_rvm_paper } = line;
     let draw = move |design: &Design, random: &mut Random| {
         let mut y = signal(design.train());
         let noise = sigma_at(db, &y);
@@ -133,12 +123,6 @@ fn setting(line: &Line) -> Setting {
         noise: format!("{db} dB"),
         outliers: Some(format!("{percent} %")),
         draw: Box::new(draw),
-        methods: vec![
-            (Method::Kgard { lambda, epsilon }, kgard_paper),
-            (Method::Refit { lambda, epsilon, refit }, Paper::NOTHING),
-            (Method::Ram { lambda: ram_lambda, mu }, ram_paper),
-            (Method::RbRvm, rb_rvm_paper),
-            (Method::Automatic, Paper::NOTHING),
-        ],
+        methods: compared((kgard, kgard_paper), refit, (ram, ram_paper), rb_rvm_paper),
     }
 }

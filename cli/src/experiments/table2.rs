@@ -2,8 +2,7 @@
 //! deviation 3 and outliers of +-40.
 
 use super::design::Design;
-use super::method::Method;
-use super::{Paper, RIVALS_NOTE, SPREAD_NOTE, Sample, Setting, TIME_NOTE, Table};
+use super::{Paper, RIVALS_NOTE, SPREAD_NOTE, Sample, Setting, TIME_NOTE, Table, compared};
 use crate::noise::Random;
 
 /// The width of the kernel.
@@ -113,14 +112,7 @@ fn evaluate(expansion: &[([f64; 2], f64)], points: &[f64]) -> Vec<f64> {
 }
 
 fn setting(line: &Line) -> Setting {
-    let &Line {
-        percent,
-        kgard: (lambda, epsilon),
-        kgard_paper,
-        ram: (ram_lambda, mu),
-        ram_paper,
-        rb_rvm_paper,
-    } = line;
+    let &Line { percent, kgard, kgard_paper, ram, ram_paper, rb_rvm_paper } = line;
     let draw = move |design: &Design, random: &mut Random| {
         let function = expansion(random);
         let mut y = evaluate(&function, design.train());
@@ -132,13 +124,7 @@ fn setting(line: &Line) -> Setting {
         noise: format!("sigma {NOISE}"),
         outliers: Some(format!("{percent} %")),
         draw: Box::new(draw),
-        methods: vec![
-            (Method::Kgard { lambda, epsilon }, kgard_paper),
-            (Method::Refit { lambda, epsilon, refit: REFIT }, Paper::NOTHING),
-            (Method::Ram { lambda: ram_lambda, mu }, ram_paper),
-            (Method::RbRvm, rb_rvm_paper),
-            (Method::Automatic, Paper::NOTHING),
-        ],
+        methods: compared((kgard, kgard_paper), REFIT, (ram, ram_paper), rb_rvm_paper),
     }
 }
 

@@ -1,8 +1,7 @@
 //! Table 3: the sinc of Table 1 with symmetric alpha-stable noise.
 
 use super::design::Design;
-use super::method::Method;
-use super::{Paper, RIVALS_NOTE, SPREAD_NOTE, Sample, Setting, TIME_NOTE, Table, table1};
+use super::{Paper, RIVALS_NOTE, SPREAD_NOTE, Sample, Setting, TIME_NOTE, Table, compared, table1};
 use crate::noise::Random;
 
 /// The characteristic exponent of the noise.
@@ -58,15 +57,7 @@ pub(crate) fn table() -> Table {
 }
 
 fn setting(line: &Line) -> Setting {
-    let &Line {
-        gamma,
-        kgard: (lambda, epsilon),
-        kgard_paper,
-        refit,
-        ram: (ram_lambda, mu),
-        ram_paper,
-        rb_rvm_paper,
-    } = line;
+    let &Line { gamma, kgard, kgard_paper, refit, ram, ram_paper, rb_rvm_paper } = line;
     let draw = move |design: &Design, random: &mut Random| {
         let mut y = table1::signal(design.train());
         random.add_stable(&mut y, ALPHA, gamma);
@@ -76,12 +67,6 @@ fn setting(line: &Line) -> Setting {
         noise: format!("alpha {ALPHA}, gamma {gamma}"),
         outliers: None,
         draw: Box::new(draw),
-        methods: vec![
-            (Method::Kgard { lambda, epsilon }, kgard_paper),
-            (Method::Refit { lambda, epsilon, refit }, Paper::NOTHING),
-            (Method::Ram { lambda: ram_lambda, mu }, ram_paper),
-            (Method::RbRvm, rb_rvm_paper),
-            (Method::Automatic, Paper::NOTHING),
-        ],
+        methods: compared((kgard, kgard_paper), refit, (ram, ram_paper), rb_rvm_paper),
     }
 }

@@ -28,12 +28,17 @@ pub(crate) const FORMATS: &str = "PNG, JPEG, TIFF, WebP, PNM or OpenEXR";
 impl Format {
     /// The format that a file's name asks for.
     pub(crate) fn of(option: &str, path: &Path) -> Result<Self> {
-        ImageFormat::from_path(path).ok().and_then(Self::known).ok_or_else(|| {
+        Self::by_name(path).ok_or_else(|| {
             Error::usage(format!(
                 "{option} {}: the name must end as those of {FORMATS} files do, as in clean.png",
                 path.display()
             ))
         })
+    }
+
+    /// The same, if it is one of ours.
+    pub(crate) fn by_name(path: &Path) -> Option<Self> {
+        ImageFormat::from_path(path).ok().and_then(Self::known)
     }
 
     /// This format of the `image` crate, if it is one of ours.
@@ -59,6 +64,23 @@ impl Format {
             Self::Pnm => "PNM",
             Self::Exr => "OpenEXR",
         }
+    }
+
+    /// Its media type.
+    pub(crate) fn media_type(self) -> &'static str {
+        match self {
+            Self::Png => "image/png",
+            Self::Jpeg => "image/jpeg",
+            Self::Tiff => "image/tiff",
+            Self::Webp => "image/webp",
+            Self::Pnm => "image/x-portable-anymap",
+            Self::Exr => "image/x-exr",
+        }
+    }
+
+    /// Whether browsers show it.
+    pub(crate) fn is_for_browsers(self) -> bool {
+        matches!(self, Self::Png | Self::Jpeg | Self::Webp)
     }
 
     /// How names of its files end.

@@ -28,6 +28,13 @@ pub(crate) struct Picture {
     exif: Option<Vec<u8>>,
 }
 
+impl Picture {
+    /// A picture that is made here, with nothing else in its file.
+    pub(crate) fn plain(image: DynamicImage, format: Format) -> Self {
+        Self { image, format, profile: None, exif: None }
+    }
+}
+
 /// Bits of a sample.
 pub(crate) fn bit_depth(color: ColorType) -> u16 {
     8 * u16::from(color.bytes_per_pixel() / color.channel_count())

@@ -15,7 +15,11 @@ const LIMIT: u64 = 2 << 30;
 impl Picture {
     /// Reads a file, or standard input.
     pub(crate) fn read(source: Source<'_>) -> Result<Self> {
-        let bytes = source.read()?;
+        Self::decode(&source.read()?, &source.to_string())
+    }
+
+    /// The picture in the bytes of a file, whose name is for messages.
+    pub(crate) fn decode(bytes: &[u8], source: &str) -> Result<Self> {
         let refused = |text: String| Error::failed(format!("{source}: {text}"));
         if bytes.is_empty() {
             return Err(refused("is empty: give a picture".into()));
@@ -25,7 +29,7 @@ impl Picture {
             let cause = error.to_string().replace('\n', " ");
             refused(format!("is not a usable picture: {cause}"))
         };
-        let mut reader = ImageReader::new(Cursor::new(&bytes))
+        let mut reader = ImageReader::new(Cursor::new(bytes))
             .with_guessed_format()
             .map_err(|error| unusable(&error))?;
         let Some(format) = reader.format().and_then(Format::known) else {
@@ -44,7 +48,7 @@ impl Picture {
         }
         let mut profile = decoder.icc_profile().map_err(|error| unusable(&error))?;
         if profile.is_none() && format == Format::Tiff {
-            profile = tiff::profile(&bytes);
+            profile = tiff::profile(bytes);
         }
         let mut exif = decoder.exif_metadata().map_err(|error| unusable(&error))?;
         let orientation = decoder.orientation().map_err(|error| unusable(&error))?;

@@ -2,7 +2,7 @@
 
 use super::{Format, Picture, bit_depth, described};
 use crate::error::{Error, Result};
-use crate::output::message;
+use crate::messages::note;
 use image::codecs::jpeg::JpegEncoder;
 use image::codecs::openexr::OpenExrEncoder;
 use image::codecs::png::PngEncoder;
@@ -45,8 +45,8 @@ impl Picture {
             other => Error::failed(format!("{name}: cannot be encoded: {other}")),
         })?;
         for what in lost {
-            message(&format!(
-                "note: {name}: the {what} of the input is left out, there is no place for it in \
+            note(&format!(
+                "{name}: the {what} of the input is left out, there is no place for it in \
                  this {} file",
                 format.name()
             ));

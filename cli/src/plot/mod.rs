@@ -4,9 +4,11 @@
 mod fit;
 mod frame;
 mod model;
+mod raster;
 
 pub(crate) use fit::FitPlot;
 pub(crate) use frame::{Frame, Mark, round_number};
+pub(crate) use raster::rasterise;
 
 use crate::error::{Error, Result};
 use plotters::coord::Shift;
@@ -14,15 +16,11 @@ use plotters::prelude::{
     DrawingArea, DrawingBackend, FontStyle, IntoDrawingArea, SVGBackend, WHITE,
 };
 use plotters::style::register_font;
-use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg::{Options, Tree};
 use std::path::Path;
 use std::sync::Once;
 
 /// The name under which plotters and SVG viewers look for the font.
 pub(crate) const FONT: &str = "sans-serif";
-/// What the bundled one calls itself.
-const FONT_NAME: &str = "DejaVu Sans";
 static FONT_BYTES: &[u8] = include_bytes!("../../font/DejaVuSans.ttf");
 
 /// Width and height of a picture.
@@ -92,17 +90,8 @@ fn svg(picture: &impl Picture) -> std::result::Result<Vec<u8>, String> {
     Ok(text.replacen(&size(fine), &size(SIZE), 1).into_bytes())
 }
 
-/// Draws the SVG, with the bundled font and no other.
 fn png(picture: &impl Picture) -> std::result::Result<Vec<u8>, String> {
-    let mut options = Options { font_family: FONT_NAME.into(), ..Options::default() };
-    let fonts = options.fontdb_mut();
-    fonts.load_font_data(FONT_BYTES.to_vec());
-    fonts.set_sans_serif_family(FONT_NAME);
-    let tree = Tree::from_data(&svg(picture)?, &options).map_err(|error| error.to_string())?;
-    let (width, height) = (SIZE.0 * PIXELS, SIZE.1 * PIXELS);
-    let mut pixels = Pixmap::new(width, height).ok_or("there is no memory for it")?;
-    let scale = PIXELS as f32;
-    resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixels.as_mut());
+    let pixels = rasterise(&svg(picture)?, SIZE, PIXELS)?;
     pixels.encode_png().map_err(|error| error.to_string())
 }
 

@@ -52,6 +52,24 @@ impl Folder {
     }
 }
 
+#[cfg(unix)]
+impl Folder {
+    /// Runs a line as a shell would, with our `kgard` before any other.
+    pub(crate) fn shell(&self, line: &str) -> Run {
+        let program = assert_cmd::cargo::cargo_bin!("kgard");
+        let ours = program.parent().expect("a folder").to_owned();
+        let others = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::iter::once(ours).chain(std::env::split_paths(&others));
+        let output = std::process::Command::new("bash")
+            .args(["-o", "pipefail", "-c", line])
+            .env("PATH", std::env::join_paths(path).expect("a search path"))
+            .current_dir(self.0.path())
+            .output()
+            .expect("bash starts");
+        Run { command: line.to_owned(), output }
+    }
+}
+
 /// What a run of the program left.
 pub(crate) struct Run {
     command: String,

@@ -496,7 +496,6 @@ fn wrong_files_leave_nothing_behind() {
     let before = folder.names();
     for (command, texts) in [
         ("denoise none.png -o b.png", &["none.png: cannot be read"][..]),
-        ("denoise . -o b.png", &[".: cannot be read"]),
         ("denoise a.png -o none/b.png", &["none/b.png: cannot be written"]),
         ("denoise a.png -o b.png --outliers none/m.png", &["none/m.png: cannot be written"]),
         ("denoise a.png -o b.png --reference none.png", &["none.png: cannot be read"]),
@@ -537,6 +536,15 @@ fn wrong_usage() {
         ("a.png -o b.png --outliers m.jpg", ".png"),
         ("a.png -o b.png --outliers -", "--outliers"),
         ("- -o b.png --reference -", "only once"),
+        (". -o b.png", "this is the name of a picture"),
+        ("*.png -o b.png", "this is the name of a picture"),
+        ("a.png a.png -o out --outliers m.png", "m.png: several"),
+        ("a.png a.png -o out --compare m.png", "m.png: several"),
+        ("a.png a.png -o out --compare out", "folders of their own"),
+        ("a.png -o b.png --compare -", "--compare"),
+        ("a.png -o b.png --compare c.gif", "--compare"),
+        ("a.png -o b.png --compare c.exr", "8 bits"),
+        ("a.png -o b.png --quiet --verbose", "--quiet"),
         ("a.png a.png -o -", "several"),
         ("a.png - -o out", "several"),
         ("a.png a.png -o out --reference a.png", "--reference"),

@@ -1,11 +1,16 @@
 //! The program from the outside: what it reads, prints and writes.
 
 mod bad_input;
+mod batch;
 mod common;
+mod compare;
 mod corrupt;
 mod denoise;
+#[cfg(unix)]
+mod examples;
 mod files;
 mod fit;
+mod manual;
 mod methods;
 mod metrics;
 mod pictures;
@@ -14,3 +19,4 @@ mod plot;
 mod predict;
 mod random_bytes;
 mod reproduce;
+mod serve;

@@ -124,7 +124,15 @@ fn files() {
     let png = std::fs::read(folder.path("new/results/figure1.png")).expect("a picture");
     assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"));
     let count = std::fs::read_dir(folder.path("new/results")).expect("a folder").count();
-    assert_eq!(count, 4 * 3 + 2, "nothing else");
+    assert_eq!(count, 4 * 3 + 2 + 1, "nothing else");
+    // A page with all of it, and with nothing that is elsewhere.
+    let page = folder.read("new/results/report.html");
+    assert_eq!(page.matches("<tr><th").count(), 4);
+    let lines: usize = reports.iter().map(|report| rows(report).len()).sum();
+    assert_eq!(page.matches("<tr><td").count(), lines);
+    assert!(page.contains(svg.trim()) && page.contains("<dt>seed</dt><dd>1</dd>"));
+    let namespace = "xmlns=\"http://www.w3.org/2000/svg\"";
+    assert!(!page.replace(namespace, "").contains("://"), "an address on the page");
 }
 
 #[test]
@@ -190,6 +198,8 @@ fn table4_on_small_pictures() {
         assert_eq!(row["correct"].is_number(), row["method"] != "BM3D", "{row}");
     }
     let names = std::fs::read_dir(folder.path("results")).expect("a folder");
-    assert_eq!(names.count(), 3 + 6);
+    assert_eq!(names.count(), 3 + 6 + 1);
+    let page = folder.read("results/report.html");
+    assert_eq!(page.matches("src=\"data:image/png;base64,iVBORw0").count(), 6);
     assert_eq!(folder.open("results/table4-lena-clean.png").width(), 64);
 }

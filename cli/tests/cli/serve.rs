@@ -1,0 +1,247 @@
+//! `kgard serve`, as another program sees it.
+
+use crate::common::Folder;
+use crate::pictures::{decode, noisy};
+use image::{ColorType, DynamicImage, ImageFormat};
+use std::io::{BufRead, BufReader, Cursor, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+/// The program, as long as the test runs.
+struct Server {
+    child: Child,
+    /// As in `127.0.0.1:1234`.
+    host: String,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+struct Answer {
+    status: u16,
+    head: String,
+    body: Vec<u8>,
+}
+
+impl Server {
+    fn new(options: &str) -> Self {
+        let mut child = Command::new(assert_cmd::cargo::cargo_bin!("kgard"))
+            .args(["serve", "--port", "0"])
+            .args(options.split_whitespace())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        let mut line = String::new();
+        let stdout = child.stdout.take().expect("standard output");
+        BufReader::new(stdout).read_line(&mut line).expect("a line");
+        let host = line.trim().strip_prefix("http://").and_then(|url| url.strip_suffix('/'));
+        let host = host.unwrap_or_else(|| panic!("{line:?} is no address")).to_owned();
+        Self { child, host }
+    }
+
+    /// Sends a request with these lines after the first.
+    fn ask(&self, line: &str, headers: &[&str], body: &[u8]) -> Answer {
+        let mut stream = TcpStream::connect(&self.host).expect("a connection");
+        let mut head = format!("{line} HTTP/1.1\r\nConnection: close\r\n");
+        for header in headers {
+            head.push_str(header);
+            head.push_str("\r\n");
+        }
+        head += "\r\n";
+        stream.write_all(head.as_bytes()).expect("a head is sent");
+        // A server that refuses need not read on.
+        let _ = stream.write_all(body);
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
+        let head = String::from_utf8(bytes[..end].to_vec()).expect("UTF-8");
+        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status");
+        Answer { status, head, body: bytes[end + 4..].to_vec() }
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        self.ask(&format!("GET {path}"), &[&format!("Host: {}", self.host)], b"")
+    }
+
+    fn post(&self, path: &str, body: &[u8]) -> Answer {
+        let headers = [format!("Host: {}", self.host), format!("Content-Length: {}", body.len())];
+        self.ask(&format!("POST {path}"), &headers.each_ref().map(String::as_str), body)
+    }
+}
+
+impl Answer {
+    fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).expect("UTF-8")
+    }
+
+    /// A part of the form.
+    fn part(&self, name: &str) -> Option<&[u8]> {
+        let find = |from: usize, what: &str| {
+            let bytes = what.as_bytes();
+            self.body[from..].windows(bytes.len()).position(|w| w == bytes).map(|i| from + i)
+        };
+        let (_, boundary) = self.head.split_once("boundary=").expect("a form");
+        let boundary = boundary.lines().next().expect("a line");
+        let head = find(0, &format!("form-data; name=\"{name}\""))?;
+        let start = find(head, "\r\n\r\n")? + 4;
+        let end = find(start, &format!("\r\n--{boundary}"))?;
+        Some(&self.body[start..end])
+    }
+
+    fn picture(&self, name: &str) -> DynamicImage {
+        decode(self.part(name).unwrap_or_else(|| panic!("no {name}")))
+    }
+}
+
+fn bytes(picture: &DynamicImage, format: ImageFormat) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    picture.write_to(&mut bytes, format).expect("a file");
+    bytes.into_inner()
+}
+
+#[test]
+fn the_page_and_nothing_else() {
+    let server = Server::new("");
+    let page = server.get("/");
+    assert_eq!(page.status, 200);
+    assert!(page.head.contains("Content-Security-Policy: default-src 'none'"), "{}", page.head);
+    for part in ["page.css", "page.js", "icon.svg"] {
+        assert!(page.text().contains(&format!("\"{part}\"")), "{part}");
+        assert_eq!(server.get(&format!("/{part}")).status, 200);
+    }
+    // Nothing on the page comes from elsewhere.
+    for part in ["/", "/page.css", "/page.js"] {
+        assert!(!server.get(part).text().contains("http"), "{part}");
+    }
+    for path in ["/none", "/../Cargo.toml", "/%2e%2e/Cargo.toml", "//etc/passwd", "/page.css/x"] {
+        assert_eq!(server.get(path).status, 404, "{path}");
+    }
+    assert_eq!(server.get("/denoise").status, 405);
+    assert_eq!(server.post("/", b"x").status, 405);
+}
+
+/// The same bytes as those of the command, with the same options.
+#[test]
+fn a_picture() {
+    let (server, folder) = (Server::new(""), Folder::new());
+    for (name, color, format, options, query) in [
+        ("a.png", ColorType::L8, ImageFormat::Png, "", ""),
+        ("b.png", ColorType::Rgb16, ImageFormat::Png, " --method kgard", "?method=kgard"),
+        ("c.tif", ColorType::L16, ImageFormat::Tiff, " --stop max:9000", "?stop=max%3A9000&sigma="),
+        ("d.png", ColorType::Rgba8, ImageFormat::Png, " --noise-sigma 9", "?noise-sigma=9"),
+    ] {
+        let picture = bytes(&noisy(color, 40, 32), format);
+        folder.write(name, &picture);
+        let command = format!("denoise {name} -o clean-{name} --outliers map.png --json{options}");
+        let json = folder.kgard(&command).json();
+        let answer = server.post(&format!("/denoise{query}"), &picture);
+        assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
+        assert_eq!(answer.part("clean"), Some(&folder.bytes(&format!("clean-{name}"))[..]));
+        assert_eq!(answer.picture("outliers"), folder.open("map.png"));
+        assert_eq!(answer.picture("before").width(), 40);
+        assert_eq!(answer.part("shown").is_some(), format == ImageFormat::Tiff);
+        let report: serde_json::Value =
+            serde_json::from_slice(answer.part("report").expect("a report")).expect("JSON");
+        for key in ["outliers", "noise_sigma", "method", "bit_depth", "lambda", "width"] {
+            assert_eq!(report[key], json[key], "{name}: {key}");
+        }
+    }
+}
+
+#[test]
+fn what_is_refused() {
+    let server = Server::new("--limit 1");
+    let picture = bytes(&noisy(ColorType::L8, 20, 20), ImageFormat::Png);
+    for (path, body, status, text) in [
+        ("/denoise", &b"no picture"[..], 422, "the file: is not a picture"),
+        ("/denoise", b"", 422, "is empty"),
+        ("/denoise", &picture[..60], 422, "is not a usable picture"),
+        ("/denoise?method=magic", &picture, 400, "magic"),
+        ("/denoise?noise-sigma=-1", &picture, 400, "zero or more"),
+        ("/denoise?roi=11", &picture, 400, "--roi and --core"),
+        ("/denoise?outliers=x.png", &picture, 400, "no such option"),
+        ("/denoise?output=x.png", &picture, 400, "no such option"),
+        ("/denoise?format=webp&stop=--overwrite", &picture, 400, "max:E"),
+        ("/denoise", &vec![0; 1_100_000], 413, "more than 1 MB"),
+    ] {
+        let answer = server.post(path, body);
+        assert_eq!(answer.status, status, "{path}: {}", String::from_utf8_lossy(&answer.body));
+        assert!(answer.text().contains(text), "{path}: {}", answer.text());
+        assert_eq!(answer.text().trim().lines().count(), 1);
+    }
+    // A length that is not told beforehand.
+    let host = format!("Host: {}", server.host);
+    let mut chunks = Vec::new();
+    for _ in 0..20 {
+        chunks.extend(b"10000\r\n");
+        chunks.extend(vec![0; 0x10000]);
+        chunks.extend(b"\r\n");
+    }
+    chunks.extend(b"0\r\n\r\n");
+    let answer = server.ask("POST /denoise", &[&host, "Transfer-Encoding: chunked"], &chunks);
+    assert_eq!(answer.status, 413);
+    // It still works.
+    assert_eq!(server.post("/denoise", &picture).status, 200);
+}
+
+#[test]
+fn other_sites() {
+    let server = Server::new("");
+    let port = server.host.rsplit(':').next().expect("a port").to_owned();
+    let ours = format!("Host: {}", server.host);
+    let status = |headers: &[&str]| server.ask("POST /denoise", headers, b"").status;
+    // Not refused: only that there is no picture in it.
+    let from_here = format!("Origin: http://{}", server.host);
+    for headers in [&[ours.as_str()][..], &[&ours, &from_here]] {
+        let headers = [headers, &["Content-Length: 0"]].concat();
+        assert_eq!(status(&headers), 422);
+    }
+    for origin in ["http://evil.example", "https://evil.example", "null", "http://localhost:1"] {
+        let origin = format!("Origin: {origin}");
+        assert_eq!(status(&[&ours, &origin, "Content-Length: 0"]), 403, "{origin}");
+    }
+    for host in ["evil.example", "evil.example:PORT", "127.0.0.1", "127.0.0.1:1", ""] {
+        let host = format!("Host: {}", host.replace("PORT", &port));
+        assert_eq!(status(&[&host, "Content-Length: 0"]), 403, "{host}");
+        assert_eq!(server.ask("GET /", &[&host], b"").status, 403, "{host}");
+    }
+    assert_eq!(server.ask("GET /", &[&format!("Host: localhost:{port}")], b"").status, 200);
+    assert_eq!(server.ask("GET /", &[], b"").status, 403);
+}
+
+#[test]
+fn many_at_once() {
+    let server = Server::new("");
+    let pictures: Vec<Vec<u8>> =
+        (0..6).map(|i| bytes(&noisy(ColorType::L8, 30 + i, 24), ImageFormat::Png)).collect();
+    std::thread::scope(|scope| {
+        for (picture, width) in pictures.iter().zip(30..) {
+            let server = &server;
+            scope.spawn(move || {
+                let answer = server.post("/denoise", picture);
+                assert_eq!(answer.status, 200);
+                assert_eq!(answer.picture("clean").width(), width);
+                assert_eq!(server.get("/").status, 200);
+            });
+        }
+    });
+}
+
+#[test]
+fn addresses() {
+    let folder = Folder::new();
+    let server = Server::new("--host ::1");
+    assert!(server.host.starts_with("[::1]:"), "{}", server.host);
+    assert_eq!(server.get("/").status, 200);
+    // A port that is taken.
+    let port = server.host.rsplit(':').next().expect("a port");
+    let run = folder.kgard(&format!("serve --host ::1 --port {port}"));
+    run.fails(1, &["cannot be listened on", "--port 0"]);
+    folder.kgard("serve --host example.org").fails(2, &["--host"]);
+    folder.kgard("serve --port 70000").fails(2, &["--port"]);
+}
