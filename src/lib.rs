@@ -84,6 +84,8 @@ pub mod linalg;
 mod points;
 mod real;
 pub mod regression;
+#[cfg(feature = "serde")]
+mod serial;
 #[cfg(feature = "alloc")]
 pub mod theory;
 #[cfg(feature = "alloc")]

@@ -10,9 +10,9 @@ pub struct Linear;
 /// $(\gamma \\, a^T b + c)^p$.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Polynomial<T> {
-    gamma: T,
-    offset: T,
-    degree: u32,
+    pub(super) gamma: T,
+    pub(super) offset: T,
+    pub(super) degree: u32,
 }
 
 impl<T> Polynomial<T> {

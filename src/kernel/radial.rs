@@ -13,28 +13,28 @@ use crate::{Error, Real};
 /// "length scale" of many other libraries.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gaussian<T> {
-    sigma: T,
+    pub(super) sigma: T,
 }
 
 /// $\exp(-\lVert a - b \rVert_1 / \sigma)$, with the sum of absolute
 /// differences.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Laplacian<T> {
-    sigma: T,
+    pub(super) sigma: T,
 }
 
 /// Matérn kernel of smoothness 3/2:
 /// $(1 + \sqrt 3 \\, d / \ell) \exp(-\sqrt 3 \\, d / \ell)$, $d = \lVert a - b \rVert$.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Matern32<T> {
-    length: T,
+    pub(super) length: T,
 }
 
 /// Matérn kernel of smoothness 5/2:
 /// $(1 + s + s^2/3) \exp(-s)$, $s = \sqrt 5 \\, \lVert a - b \rVert / \ell$.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Matern52<T> {
-    length: T,
+    pub(super) length: T,
 }
 
 /// Rational quadratic kernel:
@@ -42,8 +42,8 @@ pub struct Matern52<T> {
 /// Gaussians of many widths.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RationalQuadratic<T> {
-    length: T,
-    alpha: T,
+    pub(super) length: T,
+    pub(super) alpha: T,
 }
 
 impl<T> Gaussian<T> {
