@@ -4,7 +4,7 @@
 
 use image::{DynamicImage, ImageReader};
 use kgard::denoise::metrics::psnr;
-use kgard::denoise::{KgBm3d, Masks};
+use kgard::denoise::{KgBm3d, Masks, PlaneBuf};
 use kgard::interop::image::{denoise, peak, planes, with_planes};
 use std::error::Error;
 
@@ -14,9 +14,9 @@ const CLEAN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/camera.png");
 /// KGARD finds the impulses, BM3D removes the noise.
 fn remove_noise(picture: &DynamicImage) -> Result<DynamicImage, kgard::Error> {
     let channels = planes(picture)?;
-    let views: Vec<_> = channels.iter().map(|channel| channel.as_plane()).collect();
+    let views: Vec<_> = channels.iter().map(PlaneBuf::as_plane).collect();
     let denoised = KgBm3d::new(peak(picture)).plan()?.denoise(&views, Masks::default())?;
-    let impulses = denoised.outliers.iter().flat_map(|map| map.samples());
+    let impulses = denoised.outliers.iter().flat_map(PlaneBuf::samples);
     let count = impulses.filter(|&&u| u != 0.0).count();
     println!("KG-BM3D: {count} impulses, noise of deviation {:.1}", denoised.noise[0]);
     with_planes(picture, &denoised.channels)

@@ -50,7 +50,8 @@ fn plan(n: usize, rkhs: bool) -> (Problem, Plan<f64, Gaussian<f64>>) {
 }
 
 fn picture() -> PlaneBuf<f32> {
-    let value = |i: usize| 90.0 + ((i * 7919) % 13) as f32 + if i % 37 == 0 { 90.0 } else { 0.0 };
+    let value =
+        |i: usize| 90.0 + ((i * 7919) % 13) as f32 + if i.is_multiple_of(37) { 90.0 } else { 0.0 };
     PlaneBuf::new((0..24 * 20).map(value).collect(), 24, 20).unwrap()
 }
 
