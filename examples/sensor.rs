@@ -31,8 +31,8 @@ fn main() -> Result<(), Error> {
     for (x, i) in grid.iter_mut().zip(0_u8..) {
         *x = f32::from(i) / 63.0;
     }
-    let mut memory = [0.0; PlanRef::<f32>::rkhs_len(N)];
-    let mut scratch = [0.0; PlanRef::<f32>::scratch_len(N)];
+    let mut memory = vec![0.0; PlanRef::<f32>::rkhs_len(N)];
+    let mut scratch = vec![0.0; PlanRef::<f32>::scratch_len(N)];
     let kernel = Gaussian::new(0.2);
     let regularizer = Regularizer::rkhs(0.05);
     let plan = PlanRef::new(&grid, &kernel, regularizer, &mut memory, &mut scratch)?;
