@@ -27,29 +27,130 @@
 //! # Ok::<(), kgard::Error>(())
 //! ```
 //!
-//! # Where to start
+//! # One screen for each of you
 //!
-//! * nothing to choose: [`tune::Tuner`] takes kernel width, $\lambda$ and the
-//!   outliers from the data;
-//! * many measurements on the same points: [`Plan`];
-//! * a single fit: [`fit`](fn@fit), which is faster once and needs less memory;
+//! **A robust curve, nothing to choose.** Kernel width, $\lambda$ and the
+//! outliers come from the data ([`tune`]):
+//!
+//! ```
+//! use kgard::Gaussian;
+//! use kgard::tune::{Penalty, Tuner};
+//! # let x: Vec<f64> = (0..80).map(|i| i as f64 / 80.0).collect();
+//! # let noise = |i: usize| 0.05 * ((i * i % 17) as f64 / 8.0 - 1.0);
+//! # let mut y: Vec<f64> = x.iter().enumerate().map(|(i, x)| (6.0 * x).sin() + noise(i)).collect();
+//! # y[17] += 3.0;
+//!
+//! let fit = Tuner::new(&x, Gaussian::new, Penalty::L2)?.fit(&y)?;
+//! for outlier in fit.outliers() {
+//!     println!("x = {} is off by {:.2}", x[outlier.index], outlier.value);
+//! }
+//! # assert_eq!(fit.outliers()[0].index, 17);
+//! # Ok::<(), kgard::Error>(())
+//! ```
+//!
+//! **A sensor on a microcontroller.** The plan is in flash, the workspace on the
+//! stack, and nothing is allocated ([`PlanRef`], [`Workspace`]; `kgard plan`
+//! writes the plan):
+//!
+//! ```
+//! use kgard::{PlanRef, Stop, Workspace};
+//!
+//! const N: usize = 64; // samples
+//! const K: usize = 8; // outliers at most
+//!
+//! fn clean(plan: &PlanRef<'_, f32>, y: &[f32; N], out: &mut [f32; N]) -> Result<usize, kgard::Error> {
+//!     let mut scalars = [0.0; Workspace::<f32>::len(N, K)];
+//!     let mut indices = [0; K];
+//!     let work = Workspace::new(N, &mut scalars, &mut indices)?;
+//!     let fit = plan.fit(y, Stop::automatic(), work)?;
+//!     fit.fitted(out)?;
+//!     Ok(fit.outliers().len())
+//! }
+//! # use kgard::{Gaussian, Regularizer};
+//! # let grid: [f32; N] = core::array::from_fn(|i| i as f32 / 63.0);
+//! # let mut memory = [0.0; PlanRef::<f32>::rkhs_len(N)];
+//! # let mut scratch = [0.0; PlanRef::<f32>::scratch_len(N)];
+//! # let regularizer = Regularizer::rkhs(0.1);
+//! # let plan = PlanRef::new(&grid, &Gaussian::new(0.2), regularizer, &mut memory, &mut scratch)?;
+//! # let mut y: [f32; N] = core::array::from_fn(|i| grid[i] + 0.01 * ((i * i % 7) as f32 - 3.0));
+//! # y[20] += 1.0;
+//! # assert_eq!(clean(&plan, &y, &mut [0.0; N])?, 1);
+//! # Ok::<(), kgard::Error>(())
+//! ```
+//!
+//! **A picture in three lines** (feature `image`; [`denoise`] has the methods):
+//!
+//! ```
+//! # #[cfg(feature = "image")] {
+//! # let picture = image::DynamicImage::new_rgb8(20, 16);
+//! // let picture = image::open("noisy.png")?;
+//! let denoised = kgard::interop::image::denoise(&picture)?;
+//! // denoised.image.save("clean.png")?;
+//! # assert_eq!(denoised.image, picture);
+//! # }
+//! # Ok::<(), kgard::Error>(())
+//! ```
+//!
+//! **Your own kernel** is a closure or a type with the trait [`Kernel`]:
+//!
+//! ```
+//! use kgard::{Gaussian, Kernel, Plan, Regularizer, Stop};
+//! # let days: Vec<f64> = (0..70).map(|i| i as f64 / 7.0).collect();
+//! # let mut y: Vec<f64> = days.iter().map(|t| (core::f64::consts::TAU * t).sin()).collect();
+//! # y[33] += 3.0;
+//!
+//! // What repeats every day, and changes from week to week.
+//! let daily = |a: &[f64], b: &[f64]| {
+//!     let s = (core::f64::consts::PI * (a[0] - b[0])).sin();
+//!     (-2.0 * s * s).exp()
+//! };
+//! let kernel = Gaussian::new(10.0).times(daily);
+//! let plan = Plan::new(&days, kernel, Regularizer::rkhs(0.1))?;
+//! let fit = plan.fit(&y, Stop::max_residual(1.0))?;
+//! # assert_eq!(fit.outliers()[0].index, 33);
+//! # Ok::<(), kgard::Error>(())
+//! ```
+//!
+//! **Your own scalar** is any type with [`num_traits::Float`]; here one of 31
+//! digits:
+//!
+//! ```
+//! use kgard::{Gaussian, Plan, Regularizer, Stop};
+//! use twofloat::TwoFloat;
+//!
+//! let number = |x: f64| TwoFloat::from(x);
+//! let x: Vec<TwoFloat> = (0..30).map(|i| number(i as f64 / 30.0)).collect();
+//! let mut y = vec![number(1.0); 30];
+//! y[7] = number(4.0);
+//! let plan = Plan::new(&x, Gaussian::new(number(0.3)), Regularizer::rkhs(number(1e-6)))?;
+//! let fit = plan.fit(&y, Stop::max_residual(number(0.5)))?;
+//! assert_eq!(fit.outliers()[0].index, 7);
+//! # Ok::<(), kgard::Error>(())
+//! ```
+//!
+//! # Where to go on
+//!
+//! * many measurements on the same points: [`Plan`]; a single fit:
+//!   [`fit`](fn@fit), which is faster once and needs less memory;
 //! * no allocator: [`PlanRef`] and [`Workspace`], with lengths from `const fn`s,
-//!   and plans that stay in flash ([`PlanRef::from_bytes`], `kgard plan`);
+//!   and plans that stay in flash ([`PlanRef::from_bytes`]);
+//! * your own stopping rule: the [`StopRule`] trait, or a closure; your own
+//!   matrix structure: the [`ResidualMaker`] trait;
 //! * the methods the paper compares with: [`baselines`]; what it proves:
 //!   [`theory`];
-//! * your own kernel: the [`Kernel`] trait, or a closure;
-//! * your own stopping rule: the [`StopRule`] trait, or a closure;
-//! * your own matrix structure: the [`ResidualMaker`] trait;
-//! * your own scalar: any type with [`num_traits::Float`] is a [`Real`].
+//! * the [guide]: how to choose, what is promised, and
+//!   [when to use something else](guide::wrong_tool).
 //!
 //! # Crate features
 //!
-//! * `std` (default): the instruction set is chosen when the program runs;
-//!   implies `alloc`.
-//! * `alloc`: the types that own their memory, [`Plan`] and [`Fit`].
-//! * `rayon`: images on all cores.
-//! * `image`: pictures of the `image` crate in and out.
-//! * `libm`: mathematical functions where there is no `std`.
+//! | feature | default | gives | needs |
+//! | --- | --- | --- | --- |
+//! | `std` | yes | the instruction set is chosen when the program runs | `alloc` |
+//! | `alloc` | yes | the types that own their memory: [`Plan`], [`Fit`], images, tuning | an allocator |
+//! | `libm` | no | mathematical functions where there is no `std` | |
+//! | `rayon` | no | images on all cores, with the same result | `std` |
+//! | `image` | no | pictures of the `image` crate in and out | `std` |
+//! | `serde` | no | plans, fits, kernels and settings in files, checked when read | |
 //!
 //! Without `std` and `alloc` the crate works on slices of the caller, and
 //! never allocates.
@@ -79,6 +180,8 @@ pub mod denoise;
 mod error;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+#[cfg(all(any(doc, doctest), feature = "std"))]
+pub mod guide;
 #[cfg(feature = "image")]
 pub mod interop;
 pub mod kernel;
@@ -86,6 +189,8 @@ pub mod linalg;
 mod points;
 mod real;
 pub mod regression;
+#[cfg(feature = "serde")]
+mod serial;
 #[cfg(feature = "alloc")]
 pub mod theory;
 #[cfg(feature = "alloc")]

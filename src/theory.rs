@@ -22,6 +22,14 @@ use alloc::vec;
 /// The quantities of Theorem 1 for one problem.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(bound(
+        serialize = "T: crate::Real + serde::Serialize",
+        deserialize = "T: crate::Real + serde::Deserialize<'de>"
+    ))
+)]
 pub struct Identification<T> {
     /// $\sigma_{\max}([K\ \mathbf 1])$.
     pub sigma_max: T,
@@ -32,6 +40,7 @@ pub struct Identification<T> {
     pub bound: T,
     /// $(\min |u| / \lVert \theta \rVert)^2 / 2$, which $\lambda$ must stay
     /// below; infinite if $\theta = 0$.
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::unlimited"))]
     pub lambda_limit: T,
     /// Whether the condition holds: then the outliers are found first.
     pub holds: bool,

@@ -68,6 +68,12 @@ const ROUNDS: usize = 5;
 
 /// The penalty to tune.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
+#[non_exhaustive]
 pub enum Penalty {
     /// [`Regularizer::l2`].
     #[default]
@@ -90,6 +96,7 @@ impl Penalty {
 /// Parameters that were tuned.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Tuned<T> {
     /// The kernel width.
     pub width: T,

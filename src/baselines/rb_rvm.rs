@@ -93,6 +93,8 @@ mod evidence;
 mod fit;
 mod products;
 mod search;
+#[cfg(feature = "serde")]
+mod serial;
 mod standardised;
 
 pub use fit::RbRvmFit;

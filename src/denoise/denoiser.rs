@@ -28,6 +28,11 @@ const LEAST_NOISE: f64 = 1.0 / 255.0;
 /// How smooth regions become.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 pub enum Smoothing<T> {
     /// Each region as its estimated risk says.
     Automatic,
@@ -42,6 +47,11 @@ pub enum Smoothing<T> {
 /// How outliers are told from noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 pub enum Detection<T> {
     /// By the studentised residual, in units of the noise of the whole image
     /// and of the region's misfit, for pixels that stand alone.
@@ -59,6 +69,7 @@ pub enum Detection<T> {
 
 /// Everything but the kernel.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub(crate) struct Settings<T> {
     region: usize,
     core: usize,
@@ -80,6 +91,7 @@ impl<T: Real> Settings<T> {
 /// Settings of a denoiser; all have defaults.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Denoiser<T, K = Matern32<T>> {
     kernel: K,
     settings: Settings<T>,
@@ -152,7 +164,7 @@ impl<T: Real, K: Kernel<T>> Denoiser<T, K> {
     }
 
     /// The range of the samples.
-    pub(super) fn peak(&self) -> T {
+    pub(crate) fn peak(&self) -> T {
         self.settings.peak
     }
 
@@ -219,6 +231,8 @@ pub struct Band<'a, T> {
 
 /// A denoised image.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Denoised<T> {
     /// The image without outliers and noise.
     pub image: PlaneBuf<T>,
@@ -231,6 +245,11 @@ pub struct Denoised<T> {
 /// What was done to an image.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(bound(deserialize = "T: crate::Real + serde::Deserialize<'de>"))
+)]
 pub struct Report<T> {
     /// What was found out about the image beforehand.
     pub conditions: Conditions<T>,

@@ -14,6 +14,7 @@ use core::ops::Range;
 
 /// The division of an image into regions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Grid {
     width: usize,
     height: usize,

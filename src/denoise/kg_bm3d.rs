@@ -46,6 +46,7 @@ const BEYOND: f64 = 0.5;
 /// Settings of KG-BM3D; all have defaults.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct KgBm3d<T, K = Matern32<T>> {
     denoiser: Denoiser<T, K>,
     noise: Option<T>,
@@ -117,6 +118,7 @@ pub struct KgBm3dPlan<T> {
 /// An image that KG-BM3D has denoised, channel by channel.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct KgBm3dDenoised<T> {
     /// The channels without outliers and noise.
     pub channels: Vec<PlaneBuf<T>>,

@@ -24,6 +24,12 @@ use alloc::vec::Vec;
 
 /// Which norm is penalised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
+#[non_exhaustive]
 pub enum Penalty {
     /// The norm of the function; the bias is free. The better smoother of
     /// images.

@@ -156,6 +156,7 @@ impl<T: Real> Plane<'_, T> {
 
 /// A plane that owns its samples, row after row.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct PlaneBuf<T> {
     samples: Vec<T>,
     width: usize,

@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 /// An image that RB-RVM has denoised.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct RbRvmDenoised<T> {
     /// The image without outliers and noise.
     pub image: PlaneBuf<T>,

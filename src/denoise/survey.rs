@@ -65,6 +65,7 @@ pub struct Survey<T> {
 /// What a survey of the whole image says.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Conditions<T> {
     /// Standard deviation of the noise.
     pub noise: T,

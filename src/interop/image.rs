@@ -23,6 +23,7 @@ use alloc::vec::Vec;
 
 /// A denoised picture.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct DenoisedImage {
     /// The picture, of the type of the noisy one.
     pub image: DynamicImage,

@@ -16,6 +16,8 @@ mod compose;
 mod gram;
 mod inner;
 mod radial;
+#[cfg(feature = "serde")]
+pub(crate) mod serial;
 
 pub use compose::{Product, Scaled, Sum};
 pub use gram::{cross_gram, gram};

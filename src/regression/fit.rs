@@ -6,6 +6,7 @@ use crate::{Error, Kernel, Points, Real};
 
 /// A point that was taken out.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Outlier<T> {
     /// Which point.
     pub index: usize,

@@ -1,5 +1,8 @@
 //! Plans and fits that own their memory.
 
+#[cfg(feature = "serde")]
+mod serial;
+
 use super::fit::{Outlier, predict, subtract_noise};
 use super::greedy;
 use super::plan::PlanRef;
@@ -33,15 +36,19 @@ const FIRST_OUTLIERS: usize = 32;
 /// # Ok::<(), kgard::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Plan<T, K> {
     inputs: Inputs<T, K>,
     /// $H$, and behind it the map or the bias weights.
+    #[cfg_attr(feature = "serde", serde(rename = "matrices"))]
     memory: Vec<T>,
+    #[cfg_attr(feature = "serde", serde(rename = "penalty"))]
     kind: Kind<T>,
 }
 
 /// Where and with what the kernel expansion stands.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Inputs<T, K> {
     coordinates: Vec<T>,
     dim: usize,
@@ -49,6 +56,11 @@ struct Inputs<T, K> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 enum Kind<T> {
     Mapped { bias: T },
     Scaled { lambda: T },
@@ -258,6 +270,7 @@ pub(crate) struct Found<T> {
 
 /// A finished fit: the function, the outliers and what is left.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Fit<T, K> {
     inputs: Inputs<T, K>,
     coefficients: Vec<T>,

@@ -2,6 +2,8 @@
 
 mod automatic;
 mod histogram;
+#[cfg(feature = "serde")]
+mod serial;
 
 #[cfg(feature = "alloc")]
 pub(crate) use automatic::{DEVIATION_PER_MEDIAN, extreme_deviation, median, nth_smallest};
@@ -97,6 +99,11 @@ impl<T: Real, F: FnMut(&mut Progress<'_, T>) -> bool> StopRule<T> for F {
 /// Why a fit ended. Each is an ordinary end: none is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 pub enum StopReason {
     /// $\lVert r \rVert_2 \le \epsilon$.
     ResidualNorm,

@@ -14,6 +14,7 @@ use core::ops::Deref;
 /// posterior mean of its weight, and [`outliers`](Fit::outliers) are the points
 /// whose identity column is in the model, by index.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct RbRvmFit<T, K> {
     pub(super) fit: Fit<T, K>,
     pub(super) center: T,

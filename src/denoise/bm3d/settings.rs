@@ -12,6 +12,11 @@ use crate::{Error, Real};
 
 /// How one stage takes, matches and puts back its blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(bound(serialize = "T: crate::Real + serde::Serialize"))
+)]
 pub struct Stage<T> {
     /// Side of a block: 4, 8, 12 or 16 pixels.
     pub block: usize,
@@ -25,6 +30,7 @@ pub struct Stage<T> {
     pub group: usize,
     /// Only blocks whose mean squared difference from the reference is below
     /// this are matches; it may be infinite.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serial::unlimited::serialize"))]
     pub max_distance: T,
     /// Shape of the Kaiser window with which blocks are put back; zero weighs
     /// all their pixels alike.
@@ -38,6 +44,11 @@ pub struct Stage<T> {
 /// `max_distance` of the profiles is for pixels from 0 to 255; see
 /// [`for_range`](Self::for_range) for others.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(bound(serialize = "T: crate::Real + serde::Serialize"))
+)]
 pub struct Bm3d<T> {
     /// The first stage: hard threshold.
     pub first: Stage<T>,
@@ -151,7 +162,7 @@ const MAX_RADIUS: usize = 1 << 10;
 const MAX_GROUP: usize = 1 << 10;
 
 impl<T: Real> Stage<T> {
-    fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         let Self { block, step, radius, group, .. } = *self;
         let check = |what, value, allowed, is_allowed| {
             if is_allowed { Ok(()) } else { Err(Error::Setting { what, value, allowed }) }

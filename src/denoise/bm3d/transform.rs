@@ -26,6 +26,11 @@ use num_traits::Float;
 /// The two-dimensional transform of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 pub enum Transform {
     /// The biorthogonal spline wavelet bior1.5, periodic, down to one
     /// coefficient; for blocks whose side is a power of two.

@@ -19,6 +19,11 @@ use crate::real::{constant, count};
 /// largest residual always. These two readings work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 pub enum Reading {
     /// $\epsilon = \min\\{E_0, E_1, E_2\\}$ of the first residual, kept.
     #[default]

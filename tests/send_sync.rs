@@ -1,0 +1,64 @@
+//! Every public type can be sent to another thread and shared with it.
+#![allow(missing_docs, clippy::pedantic)]
+
+use kgard::baselines::Ram;
+use kgard::baselines::rb_rvm::{RbRvm, RbRvmFit};
+use kgard::denoise::bm3d::{Bm3d, Stage, Transform, Trust};
+use kgard::denoise::{self, *};
+use kgard::kernel::{Product, Scaled, Sum};
+use kgard::linalg::cholesky::Extending;
+use kgard::regression::stop::Reading;
+use kgard::theory::Identification;
+use kgard::tune::{self, Tuned, Tuner};
+use kgard::*;
+
+/// A compile error unless all of them are.
+macro_rules! are_shared {
+    ($($type:ty),+ $(,)?) => {
+        const fn is_shared<T: Send + Sync + ?Sized>() {}
+        $(const _: () = is_shared::<$type>();)+
+    };
+}
+
+type G = Gaussian<f64>;
+
+are_shared! {
+    Error, Points<'_, f64>,
+    G, Laplacian<f64>, Matern32<f64>, Matern52<f64>, RationalQuadratic<f64>,
+    Linear, Polynomial<f64>, Sum<G, G>, Product<G, G>, Scaled<G, f64>,
+    Regularizer<'_, f64>, Stop<f64>, StopReason, Reading, Progress<'_, f64>,
+    System<'_, f64>, PlanRef<'_, f64>, FitRef<'_, f64>, Workspace<'_, f64>, Outlier<f64>,
+    Plan<f64, G>, Fit<f64, G>,
+    Tuner<f64, fn(f64) -> G>, Tuned<f64>, tune::Penalty,
+    Ram<f64>, RbRvm<f64>, RbRvmFit<f64, G>, Identification<f64>,
+    Plane<'_, f64>, PlaneBuf<f64>, Masks<'_>, Band<'_, f64>, Grid, Survey<f64>, Conditions<f64>,
+    Denoiser<f64>, DenoisePlan<f64>, Denoised<f64>, Report<f64>,
+    Smoothing<f64>, Detection<f64>, denoise::Penalty,
+    KgBm3d<f64>, KgBm3dPlan<f64>, KgBm3dDenoised<f64>, Repaired<'_, f64>, RbRvmDenoised<f64>,
+    Bm3d<f64>, Stage<f64>, Transform, Trust<'_, f64>,
+    Extending<'_, f64>,
+}
+
+#[cfg(feature = "image")]
+const _: () = is_shared::<kgard::interop::image::DenoisedImage>();
+
+#[test]
+fn one_plan_serves_many_threads() {
+    let x: Vec<f64> = (0..60).map(|i| i as f64 / 60.0).collect();
+    let plan = Plan::new(&x, Gaussian::new(0.2), Regularizer::l2(0.1)).unwrap();
+    let plan = &plan;
+    let found: Vec<usize> = std::thread::scope(|threads| {
+        let fits: Vec<_> = (0..4)
+            .map(|wrong| {
+                let x = &x;
+                threads.spawn(move || {
+                    let mut y: Vec<f64> = x.iter().map(|x| (6.0 * x).sin()).collect();
+                    y[10 * wrong + 5] += 3.0;
+                    plan.fit(&y, Stop::max_residual(1.0)).unwrap().outliers()[0].index
+                })
+            })
+            .collect();
+        fits.into_iter().map(|fit| fit.join().unwrap()).collect()
+    });
+    assert_eq!(found, [5, 15, 25, 35]);
+}
