@@ -198,3 +198,14 @@ impl Gpu {
         Ok(matrix)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::tests::same_layout;
+
+    #[test]
+    fn parameters_are_laid_out_as_in_the_shader() {
+        same_layout!(SHADER, Gram, "Gram", first, rows, columns, dim, length, program);
+    }
+}

@@ -171,3 +171,70 @@ impl Tile {
         (self.out_width, self.out_height)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::{look, tests::same_layout};
+    use alloc::vec::Vec;
+
+    #[test]
+    fn the_tile_is_laid_out_as_in_the_shaders() {
+        same_layout!(
+            look::SHADER,
+            Tile,
+            "Tile",
+            width,
+            height,
+            left,
+            top,
+            held_width,
+            held_height,
+            region,
+            core,
+            margin,
+            first_column,
+            first_row,
+            columns,
+            rows,
+            out_left,
+            out_top,
+            out_width,
+            out_height,
+            witnesses,
+            suspect,
+            spread_factor,
+            alone_enough,
+            detailed,
+            smooth,
+            floor,
+            noise,
+            extreme,
+            rungs,
+            masked,
+            stride,
+            padding
+        );
+    }
+
+    #[test]
+    fn cuts_take_every_region_once() {
+        for (width, height) in [(1, 1), (100, 37), (513, 64), (8, 900)] {
+            let grid = Grid::new(width, height, 12, 8).unwrap();
+            for most in [1, 3, 7, 64, 100_000] {
+                let rows = 0..grid.rows();
+                let mut at = (0, 0);
+                let mut taken = Vec::new();
+                while let Some(cut) = Cut::next(&grid, &rows, at, most) {
+                    assert!(cut.count() <= most);
+                    for row in cut.rows.clone() {
+                        taken.extend(cut.columns.clone().map(|column| (row, column)));
+                    }
+                    at = cut.end(&grid);
+                }
+                let all = rows.flat_map(|r| (0..grid.columns()).map(move |c| (r, c)));
+                assert!(taken.into_iter().eq(all), "{width} x {height}, {most}");
+            }
+        }
+    }
+}
