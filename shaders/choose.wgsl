@@ -4,7 +4,8 @@
 
 @group(0) @binding(0) var<uniform> tile: Tile;
 @group(0) @binding(1) var<storage, read_write> cells: array<f32>;
-// What a pixel adds to the coefficients: entry i of pixel j at j n + i.
+// What a pixel adds to the coefficients: row after row, each filled up to a multiple
+// of four.
 @group(0) @binding(2) var<storage, read> basis: array<f32>;
 // First for each rung freedom, rho, ones and nothing; then for each coefficient the
 // sum e of its eigenvector and the filter g of each rung.
@@ -13,6 +14,7 @@
 
 override WG: u32 = 64u;
 override N: u32 = 144u;
+override PADDED: u32 = (N + 3u) / 4u * 4u;
 // Rungs that are looked at side by side; there may be fewer.
 const RUNGS = 8u;
 const HEADER = 4u * RUNGS;
@@ -89,7 +91,7 @@ fn update(t: u32) {
         let change = changes[j];
         if change != 0.0 {
             for (var i = t; i < N; i += WG) {
-                c[i] += change * basis[j * N + i];
+                c[i] += change * basis[j * PADDED + i];
             }
         }
     }
@@ -116,6 +118,9 @@ fn filter_on(t: u32, rung: u32, first: u32, scale: f32) {
         let left = c[i] * g - shift * (g * sum_of(i));
         cells[FILTERED * tile.stride + first + i] = scale * left;
     }
+    for (var i = N + t; i < PADDED; i += WG) {
+        cells[FILTERED * tile.stride + first + i] = 0.0;
+    }
 }
 
 // Before the search: the choice is made without suspects, which then come back.
@@ -126,7 +131,7 @@ fn before(
     @builtin(workgroup_id) group: vec3<u32>,
 ) {
     let region = group.x;
-    let first = region * N;
+    let first = region * PADDED;
     for (var i = t; i < N; i += WG) {
         c[i] = cells[COEFFICIENTS * tile.stride + first + i];
         changes[i] = cells[DATA * tile.stride + first + i] - cells[CALM * tile.stride + first + i];
@@ -151,7 +156,7 @@ fn given(
     @builtin(local_invocation_index) t: u32,
     @builtin(workgroup_id) group: vec3<u32>,
 ) {
-    let first = group.x * N;
+    let first = group.x * PADDED;
     for (var i = t; i < N; i += WG) {
         c[i] = cells[COEFFICIENTS * tile.stride + first + i];
     }
@@ -166,7 +171,7 @@ fn after(
     @builtin(workgroup_id) group: vec3<u32>,
 ) {
     let region = group.x;
-    let first = region * N;
+    let first = region * PADDED;
     for (var i = t; i < N; i += WG) {
         c[i] = cells[COEFFICIENTS * tile.stride + first + i];
         changes[i] = -cells[OUTLIERS * tile.stride + first + i];

@@ -19,10 +19,15 @@ fn gather(
 ) {
     let n = tile.region * tile.region;
     let i = id.x;
+    let region = id.y;
+    let to = region * padded(n) + i;
     if i >= n {
+        if i < padded(n) {
+            cells[DATA * tile.stride + to] = 0.0;
+            cells[CALM * tile.stride + to] = 0.0;
+        }
         return;
     }
-    let region = id.y;
     let column = tile.first_column + region % tile.columns;
     let row = tile.first_row + region / tile.columns;
     let x = pixel_of(tile, column, i % tile.region, tile.width) - tile.left;
@@ -33,7 +38,6 @@ fn gather(
         let mask = masks[at];
         flag = (flag & ~(mask & 1u)) | (mask & 2u);
     }
-    let to = region * n + i;
     cells[DATA * tile.stride + to] = pixels[at];
     cells[CALM * tile.stride + to] = looks[at].x;
     cells[FLAGS * tile.stride + to] = f32(flag);

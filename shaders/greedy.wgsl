@@ -1,9 +1,10 @@
 // Algorithm 1 of the paper on a residual maker H, one workgroup a problem. The
 // twin of src/regression/greedy.rs; symbols as there.
 //
-// Each thread has the points t, t + WG, ... and nobody else writes what belongs to
-// them: residual, variance, and their rows of W. What threads hand to one another
-// goes through workgroup memory, and every barrier says what it separates.
+// Points come in blocks of four. Each thread has the blocks t, t + WG, ... and nobody
+// else writes what belongs to them: residual, variance, and their rows of W. What
+// threads hand to one another goes through workgroup memory, and every barrier says
+// what it separates. Points beyond the last have no residual, and cannot be chosen.
 
 struct Search {
     // How many outliers may be searched for.
@@ -18,18 +19,20 @@ struct Search {
 
 @group(0) @binding(0) var<uniform> search: Search;
 // H of each rung, one after another; symmetric.
-@group(0) @binding(1) var<storage, read> makers: array<f32>;
+@group(0) @binding(1) var<storage, read> makers: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> problems: array<Problem>;
 // In: flags, and H y as the residuals. Out: the residuals without the outliers, the
 // outliers and their order.
 @group(0) @binding(3) var<storage, read_write> cells: array<f32>;
 // W, column after column, of each problem.
-@group(0) @binding(4) var<storage, read_write> columns: array<f32>;
+@group(0) @binding(4) var<storage, read_write> columns: array<vec4<f32>>;
 
 override WG: u32 = 64u;
 // Points, and columns that W has room for.
 override N: u32 = 144u;
 override K: u32 = 72u;
+// Blocks of points.
+override BLOCKS: u32 = (N + 3u) / 4u;
 // Which rule ends the search, one of the constants below.
 override RULE: u32 = 0u;
 // Whether residuals are measured by their own standard deviation.
@@ -62,9 +65,11 @@ const NOT_ELIGIBLE = -1.0;
 const TAKEN_OUT = -2.0;
 const EPSILON = 1.1920929e-7;
 
-var<workgroup> residual: array<f32, N>;
+var<workgroup> residual: array<vec4<f32>, BLOCKS>;
 // The variance of the residual for noise of variance one, or one of the above.
-var<workgroup> state: array<f32, N>;
+var<workgroup> state: array<vec4<f32>, BLOCKS>;
+// Row j of W: the new row of L.
+var<workgroup> row: array<f32, K>;
 // L^-1 (H y)_S as it grows, the diagonal of L, and S.
 var<workgroup> lengths: array<f32, K>;
 var<workgroup> diagonal: array<f32, K>;
@@ -80,7 +85,7 @@ var<workgroup> reason: u32;
 // Scratch of the rules.
 var<workgroup> bars: array<atomic<u32>, BARS>;
 var<workgroup> scores: array<f32, SCORES>;
-var<workgroup> shared_value: f32;
+var<workgroup> counter: atomic<u32>;
 // What the histogram rule keeps from the first step.
 var<workgroup> kept: f32;
 
@@ -119,25 +124,33 @@ fn reduce_sum(t: u32, value: f32) {
     workgroupBarrier();
 }
 
-// What a point is chosen for: its residual, or the square of the studentised one.
-fn score(i: u32) -> f32 {
-    let r = residual[i];
+fn residual_of(i: u32) -> f32 {
+    return residual[i / 4u][i % 4u];
+}
+
+// What the points of a block are chosen for: their residuals, or the squares of
+// the studentised ones.
+fn scores_of(block: u32) -> vec4<f32> {
+    let r = residual[block];
     if !STUDENTIZED {
         return abs(r);
     }
-    let v = state[i];
-    return select(0.0, r * r / v, v > 0.0);
+    let v = state[block];
+    return select(vec4<f32>(), r * r / v, v > vec4<f32>());
 }
 
 // The most extreme point of all, in values[0] and places[0].
 fn select_point(t: u32) {
     var best = 0.0;
     var place = STOP;
-    for (var i = t; i < N; i += WG) {
-        let s = score(i);
-        if s > best {
-            best = s;
-            place = i;
+    for (var b = t; b < BLOCKS; b += WG) {
+        let s = scores_of(b);
+        let most = max(max(s.x, s.y), max(s.z, s.w));
+        if most > best {
+            best = most;
+            // The first of equals.
+            let at = select(select(select(3u, 2u, s.z == most), 1u, s.y == most), 0u, s.x == most);
+            place = 4u * b + at;
         }
     }
     reduce_largest(t, best, place);
@@ -156,30 +169,42 @@ fn upper_quantile(p: f32) -> f32 {
 fn automatic_is_met(t: u32, out: u32) -> bool {
     let left = N - out;
     for (var i = t; i < N; i += WG) {
-        let v = state[i];
-        scores[i] = select(0.0, abs(residual[i]) / sqrt(v), v > 0.0);
+        let v = state[i / 4u][i % 4u];
+        scores[i] = select(0.0, abs(residual_of(i)) / sqrt(v), v > 0.0);
     }
     // Separates each thread's scores from all that compare with them.
     workgroupBarrier();
 
-    // The median of those left: the one that has so many smaller ones. Those
-    // taken out score zero, and come first.
+    // The median of those left: the least number that more than `rank` of the scores
+    // do not exceed. Those taken out score zero, and come first. Numbers that are
+    // not negative are ordered as their bits are.
     let rank = out + left / 2u;
-    for (var i = t; i < N; i += WG) {
-        let mine = scores[i];
-        var smaller = 0u;
-        for (var j = 0u; j < N; j++) {
-            let other = scores[j];
-            smaller += select(0u, 1u, other < mine || (other == mine && j < i));
+    var low = 0u;
+    var high = 0x7f800000u;
+    for (var round = 0u; round < 31u; round++) {
+        let middle = (low + high) / 2u;
+        if t == 0u {
+            atomicStore(&counter, 0u);
         }
-        if smaller == rank {
-            shared_value = mine;
+        // Separates the counter's zero from what is added.
+        workgroupBarrier();
+        var within = 0u;
+        for (var i = t; i < N; i += WG) {
+            within += select(0u, 1u, bitcast<u32>(scores[i]) <= middle);
         }
+        atomicAdd(&counter, within);
+        // Separates all that add from all that read the sum.
+        workgroupBarrier();
+        if atomicLoad(&counter) > rank {
+            high = middle;
+        } else {
+            low = middle + 1u;
+        }
+        // Separates all that read the sum from the next round's zero.
+        workgroupBarrier();
     }
-    // Separates the one thread that found the median from all that use it.
-    workgroupBarrier();
 
-    let scale = 1.4826022 * shared_value;
+    let scale = 1.4826022 * bitcast<f32>(high);
     var tail = 0.0;
     var largest = 0.0;
     for (var i = t; i < N; i += WG) {
@@ -201,11 +226,11 @@ fn automatic_is_met(t: u32, out: u32) -> bool {
 // The left end of the gap in the histogram of the residuals
 // (src/regression/stop/histogram.rs). Only thread 0's answer counts.
 fn histogram_gap(t: u32) -> f32 {
-    var low = abs(residual[min(t, N - 1u)]);
+    var low = abs(residual_of(min(t, N - 1u)));
     var high = low;
     for (var i = t; i < N; i += WG) {
-        low = min(low, abs(residual[i]));
-        high = max(high, abs(residual[i]));
+        low = min(low, abs(residual_of(i)));
+        high = max(high, abs(residual_of(i)));
     }
     reduce_largest(t, high, 0u);
     let most = values[0];
@@ -221,7 +246,7 @@ fn histogram_gap(t: u32) -> f32 {
     workgroupBarrier();
     let width = (most - least) / f32(BARS);
     for (var i = t; i < N; i += WG) {
-        let bar = select(0u, u32((abs(residual[i]) - least) / width), width > 0.0);
+        let bar = select(0u, u32((abs(residual_of(i)) - least) / width), width > 0.0);
         atomicAdd(&bars[min(bar, BARS - 1u)], 1u);
     }
     // Separates the counting from thread 0, which reads the bars.
@@ -271,7 +296,7 @@ fn rule_is_met(t: u32, out: u32, extreme: f32, limit: f32) -> bool {
             if STUDENTIZED {
                 var mine = 0.0;
                 for (var i = t; i < N; i += WG) {
-                    mine = max(mine, abs(residual[i]));
+                    mine = max(mine, abs(residual_of(i)));
                 }
                 // Separates all that read the last comparison from this one.
                 workgroupBarrier();
@@ -300,7 +325,7 @@ fn rule_is_met(t: u32, out: u32, extreme: f32, limit: f32) -> bool {
             // In units of the largest, so that no square overflows.
             var mine = 0.0;
             for (var i = t; i < N; i += WG) {
-                mine = max(mine, abs(residual[i]));
+                mine = max(mine, abs(residual_of(i)));
             }
             // Separates all that read the last comparison from this one.
             workgroupBarrier();
@@ -311,7 +336,7 @@ fn rule_is_met(t: u32, out: u32, extreme: f32, limit: f32) -> bool {
             var sum = 0.0;
             if most > 0.0 {
                 for (var i = t; i < N; i += WG) {
-                    let r = residual[i] / most;
+                    let r = residual_of(i) / most;
                     sum += r * r;
                 }
             }
@@ -346,36 +371,22 @@ fn next_known(first: u32, start: u32) -> u32 {
     return STOP;
 }
 
-// w = (H e_j - W d) / b for four points at once, with d = row j of W.
-fn column_entries(maker: u32, j: u32, w: u32, k: u32, at: vec4<u32>) -> vec4<f32> {
-    let h = maker + j * N;
-    var sum = vec4(makers[h + at.x], makers[h + at.y], makers[h + at.z], makers[h + at.w]);
-    for (var m = 0u; m < k; m++) {
-        let column = w + m * N;
-        let d = columns[column + j];
-        sum -= d * vec4(
-            columns[column + at.x],
-            columns[column + at.y],
-            columns[column + at.z],
-            columns[column + at.w],
-        );
+// H e_j - W d for a block of points, with d = row j of W.
+fn column_block(maker: u32, j: u32, w: u32, k: u32, block: u32) -> vec4<f32> {
+    var sum = makers[maker + j * BLOCKS + block];
+    var at = w + block;
+    var m = 0u;
+    // Four columns at a time: a loop costs more than what is in it.
+    for (; m + 4u <= k; m += 4u) {
+        sum -= row[m] * columns[at] + row[m + 1u] * columns[at + BLOCKS]
+            + row[m + 2u] * columns[at + 2u * BLOCKS] + row[m + 3u] * columns[at + 3u * BLOCKS];
+        at += 4u * BLOCKS;
+    }
+    for (; m < k; m++) {
+        sum -= row[m] * columns[at];
+        at += BLOCKS;
     }
     return sum;
-}
-
-// What becomes of point p, and of its entry in the new column of W, when point j is
-// taken out. What is out already has no residual, now and later.
-fn take_out(p: u32, j: u32, length: f32, new_entry: f32, column: u32) {
-    let v = state[p];
-    let entry = select(new_entry, 0.0, v == TAKEN_OUT);
-    columns[column + p] = entry;
-    if p == j {
-        residual[p] = 0.0;
-        state[p] = TAKEN_OUT;
-    } else {
-        residual[p] -= length * entry;
-        state[p] = select(v, max(v - entry * entry, EPSILON * v), v > 0.0);
-    }
 }
 
 @compute @workgroup_size(WG)
@@ -384,18 +395,29 @@ fn greedy(
     @builtin(workgroup_id) group: vec3<u32>,
 ) {
     let problem = group.x;
-    let first = problem * N;
-    let maker = problems[problem].rung * N * N;
+    let first = problem * 4u * BLOCKS;
+    let maker = problems[problem].rung * N * BLOCKS;
     let limit = problems[problem].limit;
-    let w = problem * K * N;
-    for (var i = t; i < N; i += WG) {
-        residual[i] = cells[RESIDUALS * search.stride + first + i];
-        cells[OUTLIERS * search.stride + first + i] = 0.0;
-        var eligible = true;
-        if FLAGGED {
-            eligible = (u32(cells[FLAGS * search.stride + first + i]) & 1u) != 0u;
+    let w = problem * K * BLOCKS;
+    for (var b = t; b < BLOCKS; b += WG) {
+        var r = vec4<f32>();
+        var v = vec4(NOT_ELIGIBLE);
+        for (var e = 0u; e < 4u; e++) {
+            let i = 4u * b + e;
+            if i < N {
+                r[e] = cells[RESIDUALS * search.stride + first + i];
+                var eligible = true;
+                if FLAGGED {
+                    eligible = (u32(cells[FLAGS * search.stride + first + i]) & 1u) != 0u;
+                }
+                if eligible {
+                    v[e] = makers[maker + i * BLOCKS + b][e];
+                }
+            }
+            cells[OUTLIERS * search.stride + first + i] = 0.0;
         }
-        state[i] = select(NOT_ELIGIBLE, makers[maker + i * N + i], eligible);
+        residual[b] = r;
+        state[b] = v;
     }
     // Thread 0's own.
     var known = STOP;
@@ -432,7 +454,7 @@ fn greedy(
                 choice = place;
             }
             if choice != STOP {
-                pivot = residual[choice];
+                pivot = residual_of(choice);
             }
         }
         // Separates thread 0's decision from all that act on it, and this
@@ -442,32 +464,41 @@ fn greedy(
             break;
         }
 
+        for (var m = t; m < k; m += WG) {
+            row[m] = columns[w + m * BLOCKS + j / 4u][j % 4u];
+        }
+        // Separates the row that threads have brought together from all that read
+        // it.
+        workgroupBarrier();
+
         // L <- [L 0; d^T b]: the paper's rank-one extension. All threads find the
         // same b.
-        let whole = makers[maker + j * N + j];
+        let whole = makers[maker + j * BLOCKS + j / 4u][j % 4u];
         var squared = whole;
-        for (var m = 0u; m < k; m++) {
-            let d = columns[w + m * N + j];
-            squared -= d * d;
+        var m = 0u;
+        for (; m + 4u <= k; m += 4u) {
+            let d = vec4(row[m], row[m + 1u], row[m + 2u], row[m + 3u]);
+            squared -= dot(d, d);
+        }
+        for (; m < k; m++) {
+            squared -= row[m] * row[m];
         }
         if squared > abs(whole) * EPSILON * f32(k + 1u) {
             let b = sqrt(squared);
-            let scale = 1.0 / b;
             let length = pivot / b;
-            for (var i = t; i < N; i += 4u * WG) {
-                let at = vec4(i, i + WG, i + 2u * WG, i + 3u * WG);
-                let entries = scale * column_entries(maker, j, w, k, min(at, vec4(N - 1u)));
-                let to = w + k * N;
-                take_out(at.x, j, length, entries.x, to);
-                if at.y < N {
-                    take_out(at.y, j, length, entries.y, to);
-                }
-                if at.z < N {
-                    take_out(at.z, j, length, entries.z, to);
-                }
-                if at.w < N {
-                    take_out(at.w, j, length, entries.w, to);
-                }
+            for (var block = t; block < BLOCKS; block += WG) {
+                let v = state[block];
+                // What is out already has no residual, now and later.
+                let entries = select(
+                    column_block(maker, j, w, k, block) / b,
+                    vec4<f32>(),
+                    v == vec4(TAKEN_OUT),
+                );
+                columns[w + k * BLOCKS + block] = entries;
+                let left = max(v - entries * entries, EPSILON * v);
+                let is_j = vec4(4u * block) + vec4(0u, 1u, 2u, 3u) == vec4(j);
+                residual[block] = select(residual[block] - length * entries, vec4<f32>(), is_j);
+                state[block] = select(select(v, left, v > vec4<f32>()), vec4(TAKEN_OUT), is_j);
             }
             if t == 0u {
                 lengths[k] = length;
@@ -494,7 +525,7 @@ fn greedy(
         let s = support[a - 1u];
         let u = lengths[a - 1u] / diagonal[a - 1u];
         for (var b = t; b < a - 1u; b += WG) {
-            lengths[b] -= columns[w + b * N + s] * u;
+            lengths[b] -= columns[w + b * BLOCKS + s / 4u][s % 4u] * u;
         }
         if t == 0u {
             cells[OUTLIERS * search.stride + first + s] = u;
@@ -504,8 +535,10 @@ fn greedy(
         // all of them read.
         workgroupBarrier();
     }
-    for (var i = t; i < N; i += WG) {
-        cells[RESIDUALS * search.stride + first + i] = residual[i];
+    for (var b = t; b < BLOCKS; b += WG) {
+        for (var e = 0u; e < 4u; e++) {
+            cells[RESIDUALS * search.stride + first + 4u * b + e] = residual[b][e];
+        }
     }
     if t == 0u {
         problems[problem].count = count;

@@ -37,7 +37,7 @@ fn reassemble(
     }
     let x = tile.out_left + id.x;
     let y = tile.out_top + id.y;
-    let n = tile.region * tile.region;
+    let each = padded(tile.region * tile.region);
     let down = (tile.width + tile.core - 1u) / tile.core * tile.region;
     var sum = 0.0;
     for (var r = first_over(y, tile.first_row); r < end_over(y, tile.first_row, tile.rows); r++) {
@@ -50,7 +50,7 @@ fn reassemble(
         ) {
             let j = x + tile.margin - c * tile.core;
             let region = (r - tile.first_row) * tile.columns + c - tile.first_column;
-            let at = region * n + i * tile.region + j;
+            let at = region * each + i * tile.region + j;
             let value = cells[DATA * tile.stride + at]
                 - cells[OUTLIERS * tile.stride + at]
                 - cells[RESIDUALS * tile.stride + at];
@@ -67,7 +67,7 @@ fn reassemble(
         let region = (r - tile.first_row) * tile.columns + c - tile.first_column;
         let i = y + tile.margin - r * tile.core;
         let j = x + tile.margin - c * tile.core;
-        u = cells[OUTLIERS * tile.stride + region * n + i * tile.region + j];
+        u = cells[OUTLIERS * tile.stride + region * each + i * tile.region + j];
     }
     result[id.y * tile.out_width + id.x] = vec2(sum, u);
 }

@@ -1,6 +1,7 @@
 // All that is known of the points of all problems, in one buffer: sections of
-// `stride` entries, in each the problems one after another. One binding instead of
-// eight: some devices have no more than four.
+// `stride` entries, in each the problems one after another, every one filled up with
+// zeros to a multiple of four. One binding instead of eight: some devices have no
+// more than four.
 // Same numbers as `Section` in src/gpu/cells.rs.
 const DATA = 0u;
 // The data without suspects.
@@ -14,3 +15,8 @@ const RESIDUALS = 5u;
 // The outliers' values, zero elsewhere; and their indices in order of selection.
 const OUTLIERS = 6u;
 const ORDER = 7u;
+
+// Entries of a problem of n points.
+fn padded(n: u32) -> u32 {
+    return (n + 3u) / 4u * 4u;
+}

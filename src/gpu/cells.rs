@@ -2,6 +2,7 @@
 //! `shaders/shared/cells.wgsl`.
 
 use super::{Gpu, GpuError};
+use alloc::vec::Vec;
 
 /// The parts of the buffer, each with one entry for every point of every problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +31,31 @@ impl Section {
     ];
 }
 
+/// Entries of a problem of `n` points: blocks of four.
+pub(super) const fn padded(n: u32) -> u32 {
+    n.next_multiple_of(4)
+}
+
+/// A row-major matrix of `n` x `n` entries with its rows filled up with zeros to
+/// [`padded`].
+pub(super) fn padded_rows(matrix: &[f32], n: usize) -> Vec<f32> {
+    let width = n.next_multiple_of(4);
+    let mut padded = Vec::with_capacity(matrix.len() / n * width);
+    for row in matrix.chunks_exact(n) {
+        padded.extend_from_slice(row);
+        padded.resize(padded.len() + width - n, 0.0);
+    }
+    padded
+}
+
+/// The same with rows of zeros to make it square, as products take it.
+pub(super) fn padded_square(matrix: &[f32], n: usize) -> Vec<f32> {
+    let width = n.next_multiple_of(4);
+    let mut square = padded_rows(matrix, n);
+    square.resize(width * width, 0.0);
+    square
+}
+
 /// The buffer.
 #[derive(Debug)]
 pub(super) struct Cells {
@@ -41,12 +67,12 @@ pub(super) struct Cells {
 impl Cells {
     /// Bytes of one problem of `n` points.
     pub(super) const fn bytes(n: u32) -> u64 {
-        4 * Section::ALL.len() as u64 * n as u64
+        4 * Section::ALL.len() as u64 * padded(n) as u64
     }
 
     /// Room for `most` problems of `n` points.
     pub(super) fn new(gpu: &Gpu, n: u32, most: usize) -> Result<Self, GpuError> {
-        let stride = n as usize * most;
+        let stride = padded(n) as usize * most;
         let buffer = gpu.storage("cells", Section::ALL.len() * stride)?;
         Ok(Self { buffer, stride: super::tile::word(stride) })
     }

@@ -16,6 +16,8 @@ pub(super) const PARTS: &[&str] = &[
 const RUNGS: usize = 8;
 /// Threads of a workgroup at most: each has three sums for every rung.
 pub(super) const MOST_THREADS: u32 = 32;
+/// Pixels of a region that are many.
+const MANY: u32 = 256;
 /// Numbers that it has of a rung beside the filter.
 const HEADER: usize = 4;
 
@@ -47,7 +49,8 @@ pub(super) struct Choose {
 
 impl Choose {
     pub(super) fn new(gpu: &Gpu, n: u32, moment: Moment) -> Result<Self, GpuError> {
-        let workgroup = gpu.workgroup().min(MOST_THREADS);
+        // Large regions need them all, or a software adapter ends their loops.
+        let workgroup = if n > MANY { MOST_THREADS } else { gpu.workgroup().min(MOST_THREADS) };
         let allowed = gpu.limits().max_compute_workgroup_storage_size;
         let needed = workgroup_bytes(n, workgroup);
         check_limit("bytes of workgroup memory", needed, allowed.into())?;

@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 pub(super) const MOST_GROUPS: u32 = 65_535;
 /// Threads of a workgroup, on graphics cards and on software that stands in.
 const WORKGROUP: u32 = 64;
-const SOFTWARE_WORKGROUP: u32 = 16;
+const SOFTWARE_WORKGROUP: u32 = 8;
 
 /// A GPU, ready to compute; cheap to clone.
 ///
@@ -194,10 +194,7 @@ impl Gpu {
             let allowed = "a power of two from 8 to 256";
             return Err(crate::Error::Setting { what: "workgroup", value, allowed }.into());
         }
-        let limits = &self.inner.limits;
-        let allowed = limits.max_compute_workgroup_size_x;
-        let allowed = allowed.min(limits.max_compute_invocations_per_workgroup);
-        check_limit("threads of a workgroup", threads.into(), allowed.into())?;
+        check_limit("threads of a workgroup", threads.into(), self.most_threads().into())?;
         self.workgroup = threads;
         Ok(self)
     }
@@ -222,6 +219,13 @@ impl Gpu {
 
     pub(super) fn workgroup(&self) -> u32 {
         self.workgroup
+    }
+
+    /// The most threads of a workgroup; more than 256 are never used.
+    pub(super) fn most_threads(&self) -> u32 {
+        let limits = &self.inner.limits;
+        let allowed = limits.max_compute_workgroup_size_x;
+        allowed.min(limits.max_compute_invocations_per_workgroup).min(256)
     }
 
     pub(super) fn limits(&self) -> &wgpu::Limits {

@@ -1,6 +1,6 @@
 //! Many fits on one plan.
 
-use super::cells::{Cells, Section};
+use super::cells::{Cells, Section, padded_rows, padded_square};
 use super::greedy::{Greedy, Problem, Rule, Search, Shape, reason};
 use super::image::GpuReport;
 use super::pace::Pace;
@@ -41,7 +41,8 @@ impl<K: Kernel<f32>> Plan<f32, K> {
     /// # Errors
     /// [`GpuError::Limit`] if it is too large for the device, or what that says.
     pub fn on(&self, gpu: &Gpu) -> Result<GpuPlan<'_, K>, GpuError> {
-        let maker = gpu.upload("residual maker", self.as_ref().residual_maker())?;
+        let maker = gpu
+            .upload("residual maker", &padded_square(self.as_ref().residual_maker(), self.len()))?;
         Ok(GpuPlan { plan: self, gpu: gpu.clone(), maker })
     }
 }
@@ -84,7 +85,6 @@ impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
         }
         let cap = stop.cap().min(n);
         let shape = shape(n, cap, &stop);
-        let room = shape.k as usize;
         let greedy = Greedy::new(gpu, shape)?;
         let residual = Residual::new(gpu, Section::Data, Section::Residuals)?;
         let most = shape.most(gpu)?.min(count);
@@ -99,8 +99,10 @@ impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
         let search = gpu.uniform("search", &search)?;
         let product = gpu.uniform("product", &Product::new(shape.n, 0, &cells))?;
         let problems = gpu.upload("problems", &alloc::vec![Problem::default(); most])?;
-        let columns = gpu.storage("columns", most * n * room)?;
-        let staging = gpu.staging((most * (12 * n + size_of::<Problem>())) as u64)?;
+        let columns = usize::try_from(shape.columns()).unwrap_or(usize::MAX);
+        let columns = gpu.storage("columns", most * columns)?;
+        let each = n.next_multiple_of(4);
+        let staging = gpu.staging((most * (12 * each + size_of::<Problem>())) as u64)?;
         let clock = gpu.clock()?;
 
         let mut pace = Pace::new(most);
@@ -110,7 +112,7 @@ impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
             let size = Product::new(shape.n, word(batch), &cells);
             let ys = &ys[fits.len() * n..][..batch * n];
             gpu.write(&product, bytemuck::bytes_of(&size))?;
-            gpu.write(&cells.buffer, bytemuck::cast_slice(ys))?;
+            gpu.write(&cells.buffer, bytemuck::cast_slice(&padded_rows(ys, n)))?;
             let steps = gpu.guarded(|device| {
                 let searched = [&search, &self.maker, &problems, &cells.buffer, &columns];
                 [
@@ -118,7 +120,8 @@ impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
                     greedy.step(device, size.count, searched),
                 ]
             })?;
-            let section = |section| (&cells.buffer, cells.offset(section), (4 * batch * n) as u64);
+            let section =
+                |section| (&cells.buffer, cells.offset(section), (4 * batch * each) as u64);
             let results = [
                 section(Section::Residuals),
                 section(Section::Outliers),
@@ -149,22 +152,23 @@ impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
 /// What the device has found of each problem; nothing where it was not enough.
 fn found(bytes: &[u8], shape: Shape, cap: usize, batch: usize) -> Vec<Option<Found<f32>>> {
     let n = shape.n as usize;
-    let (sections, problems) = bytes.split_at(12 * batch * n);
+    let each = n.next_multiple_of(4);
+    let (sections, problems) = bytes.split_at(12 * batch * each);
     let sections: &[f32] = bytemuck::cast_slice(sections);
-    let (residuals, rest) = sections.split_at(batch * n);
-    let (outliers, order) = rest.split_at(batch * n);
+    let (residuals, rest) = sections.split_at(batch * each);
+    let (outliers, order) = rest.split_at(batch * each);
     let problems: &[Problem] = bytemuck::cast_slice(problems);
-    let each = problems.iter().enumerate().map(|(i, problem)| {
+    let found = problems.iter().enumerate().map(|(i, problem)| {
         let count = problem.count as usize;
-        let values = &outliers[i * n..][..n];
+        let values = &outliers[i * each..][..n];
         // Indices are whole numbers, whatever they are stored as.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let outlier = |&j: &f32| {
             let index = j as usize;
             Outlier { index, value: values[index] }
         };
-        let outliers: Vec<_> = order[i * n..][..count].iter().map(outlier).collect();
-        let residual = residuals[i * n..][..n].to_vec();
+        let outliers: Vec<_> = order[i * each..][..count].iter().map(outlier).collect();
+        let residual = residuals[i * each..][..n].to_vec();
         let finite = residual.iter().all(|r| r.is_finite());
         let short = problem.reason == reason::CAP && count < cap;
         let reason = match problem.reason {
@@ -174,7 +178,7 @@ fn found(bytes: &[u8], shape: Shape, cap: usize, batch: usize) -> Vec<Option<Fou
         };
         (finite && !short).then_some(Found { residual, outliers, iterations: count, reason })
     });
-    each.collect()
+    found.collect()
 }
 
 /// What a search of `n` points is built for.

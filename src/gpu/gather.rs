@@ -1,5 +1,6 @@
 //! Regions out of an image: `shaders/gather.wgsl`.
 
+use super::cells::padded;
 use super::shader::{Kernel, Shader, Step};
 use super::{Gpu, GpuError};
 
@@ -33,7 +34,7 @@ impl Gather {
     ) -> Step {
         Step {
             bound: self.kernel.bind(device, &buffers),
-            groups: (n.div_ceil(self.workgroup), count),
+            groups: (padded(n).div_ceil(self.workgroup), count),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Algorithm 1, one workgroup a problem: `shaders/greedy.wgsl`.
 
-use super::cells::Cells;
+use super::cells::{Cells, padded};
 use super::context::{MOST_GROUPS, check_limit};
 use super::shader::{Kernel, Shader, Step};
 use super::{Gpu, GpuError};
@@ -19,6 +19,8 @@ pub(super) const SHADER: Shader = Shader {
 const POINTS_PER_BAR: u32 = 10;
 /// Bytes of the columns of all searches of a batch, at most.
 const COLUMNS_BYTES: u64 = 64 << 20;
+/// llvmpipe ends all loops of a thread after 65535 rounds together.
+const SOFTWARE_ROUNDS: u64 = 60_000;
 /// Bytes of workgroup memory beside the arrays.
 const SINGLES: u64 = 64;
 
@@ -119,14 +121,51 @@ impl Shape {
     /// Bytes of workgroup memory.
     pub(super) fn workgroup_bytes(&self, workgroup: u32) -> u64 {
         let (bars, scores) = self.scratch();
-        let (n, k) = (u64::from(self.n), u64::from(self.k));
-        let scalars = 2 * n + 3 * k + u64::from(2 * workgroup + bars + scores);
+        let k = u64::from(self.k);
+        let scalars =
+            2 * u64::from(padded(self.n)) + 4 * k + u64::from(2 * workgroup + bars + scores);
         4 * scalars + SINGLES
+    }
+
+    /// Entries of the columns of one problem.
+    pub(super) fn columns(&self) -> u64 {
+        u64::from(padded(self.n)) * u64::from(self.k)
+    }
+
+    /// Threads of a workgroup: as the device has it, or as many more as keep the
+    /// loops of a thread within what a software adapter runs.
+    fn workgroup(&self, gpu: &Gpu) -> Result<u32, GpuError> {
+        let mut workgroup = gpu.workgroup();
+        if gpu.adapter().software {
+            let most = gpu.most_threads();
+            while self.rounds(workgroup) > SOFTWARE_ROUNDS && 2 * workgroup <= most {
+                workgroup *= 2;
+            }
+            let rounds = self.rounds(workgroup);
+            check_limit("rounds of the loops in a shader", rounds, SOFTWARE_ROUNDS)?;
+        }
+        Ok(workgroup)
+    }
+
+    /// Rounds of all loops of a thread if there are as many outliers as there is
+    /// room for; a little more, to be safe.
+    fn rounds(&self, workgroup: u32) -> u64 {
+        let (k, threads) = (u64::from(self.k), u64::from(workgroup));
+        let blocks = u64::from(self.n).div_ceil(4).div_ceil(threads);
+        let points = u64::from(self.n).div_ceil(threads);
+        let step = (blocks + 1) * (k / 8 + 4) + k / threads + 16;
+        let rule = match self.rule {
+            Rule::Extreme | Rule::Never => 0,
+            Rule::MaxResidual(_) | Rule::ResidualNorm(_) => 2 * points + 24,
+            Rule::Histogram { .. } => 4 * points + u64::from(3 * self.n / POINTS_PER_BAR) + 32,
+            Rule::Automatic => 34 * points + 64,
+        };
+        k * (step + rule + k / (2 * threads) + 2) + u64::from(self.n)
     }
 
     /// Problems of a batch at most.
     pub(super) fn most(&self, gpu: &Gpu) -> Result<usize, GpuError> {
-        let columns = 4 * u64::from(self.n) * u64::from(self.k);
+        let columns = 4 * self.columns();
         let largest = gpu.largest_binding();
         check_limit("bytes of a buffer", columns, largest)?;
         let most = COLUMNS_BYTES.min(largest).max(columns) / columns;
@@ -155,7 +194,7 @@ pub(super) struct Greedy {
 
 impl Greedy {
     pub(super) fn new(gpu: &Gpu, shape: Shape) -> Result<Self, GpuError> {
-        let workgroup = gpu.workgroup();
+        let workgroup = shape.workgroup(gpu)?;
         let allowed = gpu.limits().max_compute_workgroup_storage_size;
         let needed = shape.workgroup_bytes(workgroup);
         check_limit("bytes of workgroup memory", needed, allowed.into())?;

@@ -4,7 +4,7 @@
 //! pixels up, one submission, the pixels and the outliers down. While one is
 //! computed the next is uploaded and the last is put in its place.
 
-use super::cells::{Cells, Section};
+use super::cells::{Cells, Section, padded_rows, padded_square};
 use super::choose::{self, Choose, Moment};
 use super::context::MOST_GROUPS;
 use super::gather::Gather;
@@ -103,10 +103,11 @@ impl Tables {
                 vectors[i * n + j] = entry;
             }
         }
-        let makers: Vec<f32> = ladder.rungs.iter().flat_map(|r| &r.maker).copied().collect();
+        let makers: Vec<f32> =
+            ladder.rungs.iter().flat_map(|rung| padded_rows(&rung.maker, n)).collect();
         Ok(Self {
-            pixels: gpu.upload("basis", &ladder.pixels)?,
-            vectors: gpu.upload("basis", &vectors)?,
+            pixels: gpu.upload("basis", &padded_square(&ladder.pixels, n))?,
+            vectors: gpu.upload("basis", &padded_square(&vectors, n))?,
             ladder: gpu.upload("ladder", &choose::table(ladder))?,
             makers: gpu.upload("residual makers", &makers)?,
         })
@@ -371,7 +372,7 @@ impl Work {
         masked: bool,
     ) -> Result<Self, GpuError> {
         let (held, _) = Self::held(grid, most);
-        let (n, k) = (shape.n as usize, shape.k as usize);
+        let columns = usize::try_from(shape.columns()).unwrap_or(usize::MAX);
         let bytes = 8 * held as u64 + (most * size_of::<Problem>()) as u64;
         let staging = || gpu.staging(bytes);
         let cells = Cells::new(gpu, shape.n, most)?;
@@ -388,7 +389,7 @@ impl Work {
             masks: gpu.storage("masks", if masked { held } else { 1 })?,
             cells,
             problems: gpu.storage("problems", most * size_of::<Problem>() / 4)?,
-            columns: gpu.storage("columns", most * n * k)?,
+            columns: gpu.storage("columns", most * columns)?,
             shares: gpu.storage("shares", (grid.columns() + grid.rows()) * grid.region())?,
             result: gpu.storage("result", 2 * held)?,
             staging: [staging()?, staging()?],
