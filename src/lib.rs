@@ -91,6 +91,22 @@
 //! # Ok::<(), kgard::Error>(())
 //! ```
 //!
+//! **On a GPU** (feature `gpu`; its module says what it needs and what it does when
+//! something fails):
+//!
+//! ```no_run
+//! # #[cfg(feature = "gpu")] {
+//! use kgard::denoise::{Denoiser, Masks, Plane};
+//!
+//! let gpu = kgard::gpu::Gpu::new()?;
+//! let pixels = vec![100.0_f32; 4096 * 4096];
+//! let plan = Denoiser::new(255.0).plan()?;
+//! let result = plan.on(&gpu)?.denoise(Plane::new(&pixels, 4096, 4096)?, Masks::default())?;
+//! # let _ = result;
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! **Your own kernel** is a closure or a type with the trait [`Kernel`]:
 //!
 //! ```
@@ -150,6 +166,7 @@
 //! | `libm` | no | mathematical functions where there is no `std` | |
 //! | `rayon` | no | images on all cores, with the same result | `std` |
 //! | `image` | no | pictures of the `image` crate in and out | `std` |
+//! | `gpu` | no | images and batches of fits in compute shaders, on a GPU | `std` |
 //! | `serde` | no | plans, fits, kernels and settings in files, checked when read | |
 //!
 //! Without `std` and `alloc` the crate works on slices of the caller, and
