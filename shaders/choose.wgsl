@@ -3,51 +3,53 @@
 // `Ladder::choose`, `update` and `residual` in src/denoise/ladder.rs.
 
 @group(0) @binding(0) var<uniform> tile: Tile;
-@group(0) @binding(1) var<storage, read_write> cells: array<f32>;
-// What a pixel adds to the coefficients: row after row, each filled up to a multiple
-// of four.
-@group(0) @binding(2) var<storage, read> basis: array<f32>;
-// First for each rung freedom, rho, ones and nothing; then for each coefficient the
-// sum e of its eigenvector and the filter g of each rung.
-@group(0) @binding(3) var<storage, read> ladder: array<f32>;
+@group(0) @binding(1) var<storage, read_write> cells: array<vec4<f32>>;
+// What a pixel adds to the coefficients, a row for each, in blocks of four.
+@group(0) @binding(2) var<storage, read> basis: array<vec4<f32>>;
+// First for each rung freedom, rho, ones and nothing; then the sums e of the
+// eigenvectors; then the filter g of each rung.
+@group(0) @binding(3) var<storage, read> ladder: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> problems: array<Problem>;
 
 override WG: u32 = 64u;
 override N: u32 = 144u;
-override PADDED: u32 = (N + 3u) / 4u * 4u;
+override BLOCKS: u32 = (N + 3u) / 4u;
 // Rungs that are looked at side by side; there may be fewer.
 const RUNGS = 8u;
-const HEADER = 4u * RUNGS;
-const ENTRY = RUNGS + 1u;
 
-var<workgroup> c: array<f32, N>;
+var<workgroup> c: array<vec4<f32>, BLOCKS>;
 // What goes into or out of each pixel.
-var<workgroup> changes: array<f32, N>;
+var<workgroup> changes: array<vec4<f32>, BLOCKS>;
 // Three inner products for each rung, of each thread, then of all.
 var<workgroup> parts: array<array<vec3<f32>, RUNGS>, WG>;
 // The risk of each rung and the variance of what it does not fit.
 var<workgroup> risks: array<vec2<f32>, RUNGS>;
 var<workgroup> chosen: u32;
 
-fn filter_of(rung: u32, i: u32) -> f32 {
-    return ladder[HEADER + i * ENTRY + 1u + rung];
+fn filter_of(rung: u32, block: u32) -> vec4<f32> {
+    return ladder[RUNGS + (1u + rung) * BLOCKS + block];
 }
 
-fn sum_of(i: u32) -> f32 {
-    return ladder[HEADER + i * ENTRY];
+fn sums_of(block: u32) -> vec4<f32> {
+    return ladder[RUNGS + block];
+}
+
+// Where a block of a region is in a section of the cells.
+fn cell(section: u32, region: u32, block: u32) -> u32 {
+    return section * (tile.stride / 4u) + region * BLOCKS + block;
 }
 
 // The rung of the least risk for noise of this size, from each thread's own
 // coefficients. All threads get it. The misfit is left in `risks`.
 fn choose(t: u32, noise: f32) -> u32 {
     var sums: array<vec3<f32>, RUNGS>;
-    for (var i = t; i < N; i += WG) {
-        let e = sum_of(i);
-        let own = c[i];
+    for (var b = t; b < BLOCKS; b += WG) {
+        let e = sums_of(b);
+        let own = c[b];
         for (var k = 0u; k < RUNGS; k++) {
-            let g = filter_of(k, i);
+            let g = filter_of(k, b);
             let gc = g * own;
-            sums[k] += vec3(gc * e, gc * (g * e), gc * gc);
+            sums[k] += vec3(dot(gc, e), dot(gc, g * e), dot(gc, gc));
         }
     }
     for (var k = 0u; k < RUNGS; k++) {
@@ -59,12 +61,13 @@ fn choose(t: u32, noise: f32) -> u32 {
 
     for (var k = t; k < tile.rungs; k += WG) {
         var total = vec3<f32>();
-        for (var l = 0u; l < min(WG, N); l++) {
+        for (var l = 0u; l < min(WG, BLOCKS); l++) {
             total += parts[l][k];
         }
-        let freedom = ladder[4u * k];
-        let shift = ladder[4u * k + 1u] * total.x;
-        let squared = max(total.z - shift * (2.0 * total.y - shift * ladder[4u * k + 2u]), 0.0);
+        let rung = ladder[k];
+        let freedom = rung.x;
+        let shift = rung.y * total.x;
+        let squared = max(total.z - shift * (2.0 * total.y - shift * rung.z), 0.0);
         risks[k] = vec2(squared + 2.0 * noise * noise * freedom, squared / (f32(N) - freedom));
     }
 
@@ -87,21 +90,26 @@ fn choose(t: u32, noise: f32) -> u32 {
 
 // Adds the changes of the pixels to each thread's own coefficients.
 fn update(t: u32) {
-    for (var j = 0u; j < N; j++) {
-        let change = changes[j];
-        if change != 0.0 {
-            for (var i = t; i < N; i += WG) {
-                c[i] += change * basis[j * PADDED + i];
-            }
+    for (var source = 0u; source < BLOCKS; source++) {
+        let change = changes[source];
+        if all(change == vec4<f32>()) {
+            continue;
+        }
+        let first = 4u * source * BLOCKS;
+        for (var b = t; b < BLOCKS; b += WG) {
+            c[b] += change.x * basis[first + b]
+                + change.y * basis[first + BLOCKS + b]
+                + change.z * basis[first + 2u * BLOCKS + b]
+                + change.w * basis[first + 3u * BLOCKS + b];
         }
     }
 }
 
 // Writes the coefficients of the residual on a rung: G c - rho (e^T G c) G e.
-fn filter_on(t: u32, rung: u32, first: u32, scale: f32) {
+fn filter_on(t: u32, rung: u32, region: u32, scale: f32) {
     var sum = 0.0;
-    for (var i = t; i < N; i += WG) {
-        sum += filter_of(rung, i) * sum_of(i) * c[i];
+    for (var b = t; b < BLOCKS; b += WG) {
+        sum += dot(filter_of(rung, b) * sums_of(b), c[b]);
     }
     parts[t][0].x = sum;
 
@@ -109,17 +117,14 @@ fn filter_on(t: u32, rung: u32, first: u32, scale: f32) {
     workgroupBarrier();
 
     var total = 0.0;
-    for (var l = 0u; l < min(WG, N); l++) {
+    for (var l = 0u; l < min(WG, BLOCKS); l++) {
         total += parts[l][0].x;
     }
-    let shift = ladder[4u * rung + 1u] * total;
-    for (var i = t; i < N; i += WG) {
-        let g = filter_of(rung, i);
-        let left = c[i] * g - shift * (g * sum_of(i));
-        cells[FILTERED * tile.stride + first + i] = scale * left;
-    }
-    for (var i = N + t; i < PADDED; i += WG) {
-        cells[FILTERED * tile.stride + first + i] = 0.0;
+    let shift = ladder[rung].y * total;
+    for (var b = t; b < BLOCKS; b += WG) {
+        let g = filter_of(rung, b);
+        let left = c[b] * g - shift * (g * sums_of(b));
+        cells[cell(FILTERED, region, b)] = scale * left;
     }
 }
 
@@ -131,10 +136,9 @@ fn before(
     @builtin(workgroup_id) group: vec3<u32>,
 ) {
     let region = group.x;
-    let first = region * PADDED;
-    for (var i = t; i < N; i += WG) {
-        c[i] = cells[COEFFICIENTS * tile.stride + first + i];
-        changes[i] = cells[DATA * tile.stride + first + i] - cells[CALM * tile.stride + first + i];
+    for (var b = t; b < BLOCKS; b += WG) {
+        c[b] = cells[cell(COEFFICIENTS, region, b)];
+        changes[b] = cells[cell(DATA, region, b)] - cells[cell(CALM, region, b)];
     }
     // Its barriers also separate the changes that threads brought from all that
     // read them.
@@ -144,10 +148,10 @@ fn before(
         problems[region] = Problem(rung, tile.extreme * misfit, 0u, 0u);
     }
     update(t);
-    for (var i = t; i < N; i += WG) {
-        cells[COEFFICIENTS * tile.stride + first + i] = c[i];
+    for (var b = t; b < BLOCKS; b += WG) {
+        cells[cell(COEFFICIENTS, region, b)] = c[b];
     }
-    filter_on(t, rung, first, 1.0);
+    filter_on(t, rung, region, 1.0);
 }
 
 // With the rung that the gradient has chosen, on the pixels as they are.
@@ -156,11 +160,11 @@ fn given(
     @builtin(local_invocation_index) t: u32,
     @builtin(workgroup_id) group: vec3<u32>,
 ) {
-    let first = group.x * PADDED;
-    for (var i = t; i < N; i += WG) {
-        c[i] = cells[COEFFICIENTS * tile.stride + first + i];
+    let region = group.x;
+    for (var b = t; b < BLOCKS; b += WG) {
+        c[b] = cells[cell(COEFFICIENTS, region, b)];
     }
-    filter_on(t, problems[group.x].rung, first, 1.0);
+    filter_on(t, problems[region].rung, region, 1.0);
 }
 
 // After the search: the outliers go, and what is left is smoothed as suits it
@@ -171,10 +175,9 @@ fn after(
     @builtin(workgroup_id) group: vec3<u32>,
 ) {
     let region = group.x;
-    let first = region * PADDED;
-    for (var i = t; i < N; i += WG) {
-        c[i] = cells[COEFFICIENTS * tile.stride + first + i];
-        changes[i] = -cells[OUTLIERS * tile.stride + first + i];
+    for (var b = t; b < BLOCKS; b += WG) {
+        c[b] = cells[cell(COEFFICIENTS, region, b)];
+        changes[b] = -cells[cell(OUTLIERS, region, b)];
     }
 
     // Separates the changes that threads brought from all that read them.
@@ -186,5 +189,5 @@ fn after(
         problems[region].rung = rung;
     }
     // Where there is no noise, nothing is smoothed away.
-    filter_on(t, rung, first, select(0.0, 1.0, tile.noise > 0.0));
+    filter_on(t, rung, region, select(0.0, 1.0, tile.noise > 0.0));
 }

@@ -1,5 +1,6 @@
 //! The smoother of the least estimated risk: `shaders/choose.wgsl`.
 
+use super::cells::{padded, padded_rows};
 use super::context::check_limit;
 use super::shader::{Kernel, Shader, Step};
 use super::{Gpu, GpuError};
@@ -18,8 +19,6 @@ const RUNGS: usize = 8;
 pub(super) const MOST_THREADS: u32 = 32;
 /// Pixels of a region that are many.
 const MANY: u32 = 256;
-/// Numbers that it has of a rung beside the filter.
-const HEADER: usize = 4;
 
 /// When a choice is made: the names of the entry points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,23 +77,22 @@ impl Choose {
 /// Bytes of workgroup memory.
 pub(super) fn workgroup_bytes(n: u32, workgroup: u32) -> u64 {
     let parts = 16 * RUNGS as u64 * u64::from(workgroup);
-    8 * u64::from(n) + parts + 8 * RUNGS as u64 + 16
+    8 * u64::from(padded(n)) + parts + 8 * RUNGS as u64 + 16
 }
 
-/// The ladder as the shader reads it.
+/// The ladder as the shader reads it: the rungs' numbers, the sums of the
+/// eigenvectors, the rungs' filters.
 pub(super) fn table(ladder: &Ladder<f32>) -> Vec<f32> {
     let n = ladder.n;
-    let rungs = ladder.rungs.get(..RUNGS).unwrap_or(&ladder.rungs);
-    let mut table = Vec::with_capacity(HEADER * RUNGS + (RUNGS + 1) * n);
-    for rung in rungs {
+    let sums = (0..n).map(|i| (0..n).map(|j| ladder.pixels[j * n + i]).sum());
+    let mut rows: Vec<f32> = sums.collect();
+    let mut table = Vec::new();
+    for rung in &ladder.rungs {
         table.extend([rung.freedom, rung.rho, rung.ones, 0.0]);
+        rows.extend_from_slice(&rung.g);
     }
-    table.resize(HEADER * RUNGS, 0.0);
-    for i in 0..n {
-        // The sum of the eigenvector.
-        table.push((0..n).map(|j| ladder.pixels[j * n + i]).sum());
-        table.extend(rungs.iter().map(|rung| rung.g[i]));
-        table.resize(HEADER * RUNGS + (RUNGS + 1) * (i + 1), 0.0);
-    }
+    table.resize(4 * RUNGS, 0.0);
+    rows.resize(n * (1 + RUNGS), 0.0);
+    table.extend(padded_rows(&rows, n));
     table
 }
