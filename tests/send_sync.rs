@@ -42,6 +42,23 @@ are_shared! {
 #[cfg(feature = "image")]
 const _: () = is_shared::<kgard::interop::image::DenoisedImage>();
 
+#[cfg(feature = "gpu")]
+mod on_a_device {
+    use super::{G, is_shared};
+    use kgard::gpu::*;
+
+    const _: () = is_shared::<Gpu>();
+    const _: () = is_shared::<GpuError>();
+    const _: () = is_shared::<Adapter>();
+    const _: () = is_shared::<Backend>();
+    const _: () = is_shared::<GpuPlan<'_, G>>();
+    const _: () = is_shared::<GpuFits<G>>();
+    const _: () = is_shared::<GpuDenoisePlan<'_>>();
+    const _: () = is_shared::<GpuDenoised>();
+    const _: () = is_shared::<GpuKgBm3dPlan<'_>>();
+    const _: () = is_shared::<GpuReport>();
+}
+
 #[test]
 fn one_plan_serves_many_threads() {
     let x: Vec<f64> = (0..60).map(|i| i as f64 / 60.0).collect();

@@ -167,6 +167,8 @@ impl Gpu {
         check_limit("bytes of a row of the matrix", 4 * width as u64, self.largest_binding())?;
         let rows = (BATCH.min(largest) / width).clamp(1, MOST_GROUPS as usize).min(height);
         let workgroup = self.workgroup();
+        let groups = width.div_ceil(workgroup as usize) as u64;
+        check_limit("workgroups along one dimension", groups, MOST_GROUPS.into())?;
         let gpu_kernel = self.kernel(&SHADER, &[("WG", workgroup.into())])?;
         let mut params = Gram {
             first: 0,
