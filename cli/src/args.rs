@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::commands::{CompletionsArgs, ManArgs, ReproduceArgs};
+use crate::commands::{CompletionsArgs, DevicesArgs, ManArgs, ReproduceArgs};
 use crate::corrupt::CorruptArgs;
 use crate::denoise::DenoiseArgs;
 use crate::error::{Error, Result};
@@ -72,6 +72,8 @@ pub(crate) enum Command {
     Reproduce(ReproduceArgs),
     /// Denoise pictures on a page in the browser, on this machine
     Serve(ServeArgs),
+    /// List the GPUs to compute on
+    Devices(DevicesArgs),
     /// Print a script that lets a shell complete command lines
     Completions(CompletionsArgs),
     /// Print or write manual pages

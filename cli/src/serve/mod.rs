@@ -12,6 +12,7 @@ mod answer;
 mod guard;
 mod picture;
 
+use crate::device::DeviceArgs;
 use crate::error::{Error, Result};
 use crate::messages::{detail, message, note};
 use crate::output::to_stdout;
@@ -26,6 +27,7 @@ const EXAMPLES: &str = "\
 Examples:
   kgard serve
   kgard serve --port 0 --open
+  kgard serve --backend cpu
 
 The page needs no network and sends nothing elsewhere. With the default host
 only programs of this machine reach it; with another one, everybody who reaches
@@ -56,10 +58,15 @@ pub(crate) struct ServeArgs {
         value_parser = clap::value_parser!(u64).range(1..=2000)
     )]
     limit: u64,
+    #[command(flatten)]
+    device: DeviceArgs,
 }
 
 /// Runs the command, until somebody ends it.
 pub(crate) fn run(args: &ServeArgs) -> Result<()> {
+    args.device.check()?;
+    // How much it will have to do is unknown: a device that is there is used.
+    let device = args.device.open(u64::MAX)?;
     let wanted = SocketAddr::new(args.host, args.port);
     let refused = |error: &dyn std::fmt::Display| {
         Error::failed(format!("{wanted}: cannot be listened on: {error}; try --port 0"))
@@ -79,15 +86,16 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
         note(&format!("no browser could be started: {error}"));
     }
     let guard = Arc::new(Guard::new(address, args.limit * 1_000_000));
+    let device = Arc::new(device);
     loop {
         let request = server
             .recv()
             .map_err(|error| Error::failed(format!("{url}: cannot be served any more: {error}")))?;
-        let guard = Arc::clone(&guard);
+        let (guard, device) = (Arc::clone(&guard), Arc::clone(&device));
         // A picture takes seconds; the page must not wait for it.
         std::thread::spawn(move || {
             let line = format!("{} {}", request.method(), request.url());
-            let status = answer(request, &guard);
+            let status = answer(request, &guard, device.as_ref().as_ref());
             detail(&format!("{line}: {status}"));
         });
     }
