@@ -51,6 +51,7 @@ Examples:
   kgard plan grid.csv --sigma 0.3 --lambda 0.1 -o plan.rs
   kgard denoise noisy.png -o clean.png
   kgard serve
+  kgard devices
   kgard reproduce table1 --runs 10";
 
 /// The subcommands.

@@ -18,7 +18,7 @@ Examples:
   kgard denoise noisy.png -o clean.png
   kgard denoise scans -o cleaned --threads 4
   kgard denoise 'scans/*.tif' -o cleaned --dry-run
-  kgard denoise scans -o cleaned --backend auto
+  kgard denoise scans -o cleaned --backend gpu
   kgard denoise noisy.png -o clean.png --compare strip.png
   kgard denoise noisy.png -o clean.png --outliers map.png --reference truth.png --json
   kgard denoise - -o - < noisy.png > clean.png

@@ -50,7 +50,7 @@ impl Device {
         &self.gpu.adapter().name
     }
 
-    fn did(&self, report: GpuReport) -> Work {
+    fn did(&self, report: &GpuReport) -> Work {
         if let Some(error @ (GpuError::Lost(_) | GpuError::TimedOut { .. })) = &report.fallback {
             // No other picture has to wait for it.
             let _ = self.broken.set(error.clone());
@@ -99,7 +99,7 @@ impl<'p, P, G> On<'p, P, G> {
         match (&self.placed, self.device.broken.get()) {
             (Ok(plan), None) => {
                 let (result, report) = there(plan)?;
-                Ok((result, self.device.did(report)))
+                Ok((result, self.device.did(&report)))
             }
             (_, Some(error)) | (Err(error), _) => {
                 let fallback = Some(self.device.complaint(error));
