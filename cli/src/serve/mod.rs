@@ -65,8 +65,6 @@ pub(crate) struct ServeArgs {
 /// Runs the command, until somebody ends it.
 pub(crate) fn run(args: &ServeArgs) -> Result<()> {
     args.device.check()?;
-    // How much it will have to do is unknown: a device that is there is used.
-    let device = args.device.open(u64::MAX)?;
     let wanted = SocketAddr::new(args.host, args.port);
     let refused = |error: &dyn std::fmt::Display| {
         Error::failed(format!("{wanted}: cannot be listened on: {error}; try --port 0"))
@@ -74,6 +72,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
     let listener = TcpListener::bind(wanted).map_err(|error| refused(&error))?;
     let address = listener.local_addr().map_err(|error| refused(&error))?;
     let server = Server::from_listener(listener, None).map_err(|error| refused(&error))?;
+    // How much it will have to do is unknown: a device that is there is used.
+    let device = Arc::new(args.device.open(u64::MAX)?);
     let url = format!("http://{address}/");
     if !address.ip().is_loopback() {
         note("everybody who reaches this address can use the page");
@@ -86,7 +86,6 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
         note(&format!("no browser could be started: {error}"));
     }
     let guard = Arc::new(Guard::new(address, args.limit * 1_000_000));
-    let device = Arc::new(device);
     loop {
         let request = server
             .recv()
