@@ -138,3 +138,48 @@ fn work(
     let report = Report::new(engine.plans(), image, outcome, quality);
     Ok(Cleaned { clean, outliers, report })
 }
+
+#[cfg(all(test, feature = "gpu"))]
+mod tests {
+    use super::super::engine::{Engine, Plans};
+    use super::super::method::Method;
+    use super::super::settings::{Norm, Settings, StopRule};
+    use super::{Cleaned, work};
+    use crate::device::Device;
+    use image::{DynamicImage, GrayImage, Luma};
+
+    /// The processor does what a lost device does not, and says so.
+    #[test]
+    fn a_lost_device() {
+        let Some(device) = Device::lost() else { return };
+        let settings = Settings {
+            sigma: None,
+            lambda: None,
+            noise_sigma: None,
+            roi: 12,
+            core: 8,
+            stop: StopRule::Auto,
+            e0: None,
+            regularizer: Norm::Rkhs,
+        };
+        let picture = |x: u32, y: u32| Luma([u8::try_from(100 + (x * y * 7) % 23).unwrap_or(0)]);
+        let image = DynamicImage::from(GrayImage::from_fn(40, 32, picture));
+        for method in [Method::Kgard, Method::KgBm3d] {
+            let plans = Plans::new(method, settings);
+            let result = |device| work(&Engine::new(&plans, device), &image, None, "a.png");
+            let Ok(expected) = result(None) else { panic!("the processor fails") };
+            // Twice: it may fail where the plan is put on it, and on the way.
+            for _ in 0..2 {
+                let Ok(Cleaned { clean, report, .. }) = result(Some(&device)) else {
+                    panic!("nothing stands in for the device")
+                };
+                assert_eq!(clean, expected.clean);
+                let warning = report.warning().unwrap_or_default();
+                assert!(warning.contains("the processor had to go on: "), "{warning}");
+                let json = serde_json::to_value(&report).unwrap_or_default();
+                assert_eq!((&json["backend"], &json["adapter"].is_null()), (&"cpu".into(), &true));
+                assert!(json["fallback"].is_string(), "{json}");
+            }
+        }
+    }
+}

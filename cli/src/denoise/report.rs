@@ -202,7 +202,7 @@ impl Report {
     }
 
     /// What went wrong and was made up for, if anything did.
-    pub(super) fn warning(&self) -> Option<String> {
+    pub(crate) fn warning(&self) -> Option<String> {
         let fallback = self.fallback.as_ref()?;
         Some(format!("{}: the processor had to go on: {fallback}", self.input))
     }

@@ -46,6 +46,21 @@ impl Device {
         On::new(self, plan, plan.on(&self.gpu))
     }
 
+    /// A device that is lost already, if there is an adapter.
+    #[cfg(test)]
+    pub(crate) fn lost() -> Option<Self> {
+        let gpu = match Gpu::new() {
+            Ok(gpu) => gpu,
+            Err(error) => {
+                assert!(std::env::var_os("KGARD_NEEDS_GPU").is_none(), "{error}");
+                eprintln!("SKIPPED: no adapter");
+                return None;
+            }
+        };
+        gpu.device().destroy();
+        Some(Self { gpu, insisted: false, broken: OnceLock::new() })
+    }
+
     fn name(&self) -> &str {
         &self.gpu.adapter().name
     }

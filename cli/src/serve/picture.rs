@@ -3,6 +3,7 @@
 use crate::denoise::{Cleaned, DenoiseArgs, clean};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::messages::warn;
 use crate::metrics::json;
 use crate::pictures::{Format, Picture};
 use clap::Parser;
@@ -54,6 +55,9 @@ pub(super) fn denoised(bytes: &[u8], query: &str, device: Option<&Device>) -> Re
         form.add("shown", "shown.png", "image/png", &png(&picture, &clean)?);
     }
     let report = report.between(NAME.into(), name).after(start.elapsed());
+    if let Some(text) = report.warning() {
+        warn(&text);
+    }
     form.add("report", "report.json", "application/json", json(&report)?.as_bytes());
     Ok(form)
 }
