@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::commands::{CompletionsArgs, ManArgs, ReproduceArgs};
+use crate::commands::{CompletionsArgs, DevicesArgs, ManArgs, ReproduceArgs};
 use crate::corrupt::CorruptArgs;
 use crate::denoise::DenoiseArgs;
 use crate::error::{Error, Result};
@@ -51,6 +51,7 @@ Examples:
   kgard plan grid.csv --sigma 0.3 --lambda 0.1 -o plan.rs
   kgard denoise noisy.png -o clean.png
   kgard serve
+  kgard devices
   kgard reproduce table1 --runs 10";
 
 /// The subcommands.
@@ -72,6 +73,8 @@ pub(crate) enum Command {
     Reproduce(ReproduceArgs),
     /// Denoise pictures on a page in the browser, on this machine
     Serve(ServeArgs),
+    /// List the GPUs to compute on
+    Devices(DevicesArgs),
     /// Print a script that lets a shell complete command lines
     Completions(CompletionsArgs),
     /// Print or write manual pages

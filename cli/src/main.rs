@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod corrupt;
 mod denoise;
+mod device;
 mod error;
 mod experiments;
 mod input;

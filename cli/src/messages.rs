@@ -47,8 +47,17 @@ pub(crate) fn detail(text: &str) {
 
 /// Tells of something that may surprise.
 pub(crate) fn note(text: &str) {
+    unless_quiet("note:", text);
+}
+
+/// Tells of something that went wrong, and was made up for.
+pub(crate) fn warn(text: &str) {
+    unless_quiet("warning:", text);
+}
+
+fn unless_quiet(mark: &str, text: &str) {
     if loudness() >= Loudness::Normal {
-        marked("note:", AnsiColor::Yellow.on_default().bold(), text);
+        marked(mark, AnsiColor::Yellow.on_default().bold(), text);
     }
 }
 

@@ -36,17 +36,24 @@ pub(crate) fn lints() -> Outcome {
     Ok(())
 }
 
-/// Every test.
-pub(crate) fn tests() -> Outcome {
-    run(cargo("test --workspace --all-features"))
+/// Every test; with an adapter none may be skipped for want of one.
+pub(crate) fn tests(has_gpu: bool) -> Outcome {
+    let mut tests = cargo("test --workspace --all-features");
+    if has_gpu {
+        tests.env("KGARD_NEEDS_GPU", "1");
+    }
+    run(tests)
 }
 
-/// The library with each set of features: no warnings, and its own tests.
+/// The library with each set of features: no warnings, and its own tests. The
+/// program without GPUs.
 pub(crate) fn feature_levels() -> Outcome {
     for features in LEVELS {
         run(cargo(&format!("clippy -p kgard --lib {features} -- -D warnings")))?;
         run(cargo(&format!("test -p kgard --lib {features}")))?;
     }
+    run(cargo("clippy -p kgard-cli --no-default-features --all-targets -- -D warnings"))?;
+    run(cargo("test -p kgard-cli --no-default-features --test cli -- no_gpu"))?;
     expect_failure(cargo("check -p kgard --lib --no-default-features"), NO_MATHEMATICS)
 }
 

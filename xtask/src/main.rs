@@ -2,6 +2,7 @@
 
 mod checks;
 mod cortex_m4;
+mod gpu;
 mod no_std;
 mod steps;
 mod sysroot;
@@ -10,7 +11,7 @@ mod web;
 
 use cortex_m4::Route;
 use std::process::ExitCode;
-use steps::Steps;
+use steps::{Outcome, Steps};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -32,14 +33,14 @@ fn main() -> ExitCode {
     let mut steps = Steps::default();
     match arguments[..] {
         ["test"] => {
-            quick(&mut steps);
+            quick(&mut steps, gpu::adapter);
             steps.run("feature levels", checks::feature_levels);
             steps.run("documentation", checks::documentation);
             steps.run("no_std: restricted sysroots", no_std::restricted_sysroots);
             web(&mut steps);
             firmware(&mut steps, Route::Any);
         }
-        ["test", "--quick"] => quick(&mut steps),
+        ["test", "--quick"] => quick(&mut steps, gpu::installed_adapter),
         ["test", "--web"] => web(&mut steps),
         ["firmware"] => firmware(&mut steps, Route::Any),
         ["firmware", "--distribution"] => firmware(&mut steps, Route::Distribution),
@@ -57,10 +58,13 @@ fn main() -> ExitCode {
     steps.summary()
 }
 
-fn quick(steps: &mut Steps) {
+fn quick(steps: &mut Steps, adapter: fn() -> Outcome) {
     steps.run("formatting", checks::formatting);
     steps.run("lints", checks::lints);
-    steps.run("tests", checks::tests);
+    let mut has_gpu = false;
+    // They are among the others; what can be skipped is only these.
+    steps.run("GPU tests", || adapter().inspect(|()| has_gpu = true));
+    steps.run("tests", || checks::tests(has_gpu));
 }
 
 fn web(steps: &mut Steps) {

@@ -37,6 +37,11 @@ pub(crate) fn target_dir() -> PathBuf {
     root().join(chosen)
 }
 
+/// The program, once it is built.
+pub(crate) fn kgard() -> PathBuf {
+    target_dir().join(format!("debug/kgard{}", env::consts::EXE_SUFFIX))
+}
+
 /// A command in the root of the repository, with nothing to read.
 pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);

@@ -2,9 +2,7 @@
 //! stands in `tests/web`.
 
 use crate::steps::{Outcome, Trouble, failed};
-use crate::tools::{
-    cargo, exists, find, install, root, run, run_within, target_dir, with_arguments,
-};
+use crate::tools::{cargo, exists, find, install, kgard, root, run, run_within, with_arguments};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -30,10 +28,9 @@ pub(crate) fn tests() -> Outcome {
     run_within(packages, PACKAGES).map_err(|_| {
         Trouble::Skipped("`npm ci` in tests/web failed: it needs the network the first time".into())
     })?;
-    let program = target_dir().join(format!("debug/kgard{}", std::env::consts::EXE_SUFFIX));
     for script in scripts()? {
         let mut test = with_arguments("node", "");
-        test.arg(script).env("CHROMIUM", &browser).env("KGARD", &program);
+        test.arg(script).env("CHROMIUM", &browser).env("KGARD", kgard());
         run_within(test, TEST)?;
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! One file per subcommand.
 
 mod completions;
+mod devices;
 mod fit;
 mod man;
 mod plan;
@@ -8,6 +9,7 @@ mod predict;
 mod reproduce;
 
 pub(crate) use completions::CompletionsArgs;
+pub(crate) use devices::DevicesArgs;
 pub(crate) use man::ManArgs;
 pub(crate) use reproduce::ReproduceArgs;
 
@@ -28,6 +30,7 @@ pub(crate) fn run(command: &Command) -> Result<()> {
         Command::Metrics(args) => metrics::run(args),
         Command::Reproduce(args) => reproduce::run(args),
         Command::Serve(args) => serve::run(args),
+        Command::Devices(args) => devices::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
     }

@@ -1,7 +1,10 @@
 //! The options of `kgard denoise`.
 
+use super::engine::Plans;
 use super::inputs::is_many;
-use super::method::{Backend, DEFAULT_METHOD, Method, Norm, Settings, StopRule};
+use super::method::{DEFAULT_METHOD, Method};
+use super::settings::{Norm, Settings, StopRule};
+use crate::device::{Device, DeviceArgs};
 use crate::error::{Error, Result};
 use crate::number::{not_negative, positive};
 use crate::output::is_stdout;
@@ -15,6 +18,7 @@ Examples:
   kgard denoise noisy.png -o clean.png
   kgard denoise scans -o cleaned --threads 4
   kgard denoise 'scans/*.tif' -o cleaned --dry-run
+  kgard denoise scans -o cleaned --backend gpu
   kgard denoise noisy.png -o clean.png --compare strip.png
   kgard denoise noisy.png -o clean.png --outliers map.png --reference truth.png --json
   kgard denoise - -o - < noisy.png > clean.png
@@ -53,9 +57,8 @@ pub(crate) struct DenoiseArgs {
     /// The method
     #[arg(long, value_enum, default_value_t = DEFAULT_METHOD)]
     pub(super) method: Method,
-    /// Where to compute
-    #[arg(long, value_enum, default_value_t = Backend::Auto)]
-    pub(super) backend: Backend,
+    #[command(flatten)]
+    device: DeviceArgs,
     /// Threads to run on [default: all]; the result does not depend on it
     #[arg(
         long, value_name = "N", allow_negative_numbers = true,
@@ -124,6 +127,15 @@ impl DenoiseArgs {
             return Err(Error::usage(
                 "--e0 belongs to the histogram rule: drop it, or use --stop histogram",
             ));
+        }
+        self.device.check()?;
+        if let Some(option) = self.device.insists()
+            && !self.method.runs_on_gpus()
+        {
+            return Err(Error::usage(format!(
+                "{option}: the method {} has no GPU path: drop it, or use --method kg-bm3d or kgard",
+                self.method.name()
+            )));
         }
         Grid::new(1, 1, parameters.roi, parameters.core)
             .map_err(|error| Error::usage(format!("--roi and --core: {error}")))?;
@@ -201,8 +213,17 @@ impl DenoiseArgs {
         self.inputs.len() > 1 || self.output.is_dir() || self.inputs.iter().any(|i| is_many(i))
     }
 
-    /// The settings of the methods.
-    pub(super) fn settings(&self) -> Settings {
+    /// The device for a job of so many pixels; nothing stands for the processor.
+    pub(super) fn open_device(&self, pixels: u64) -> Result<Option<Device>> {
+        if self.method.runs_on_gpus() { self.device.open(pixels) } else { Ok(None) }
+    }
+
+    /// The method and its settings.
+    pub(super) fn plans(&self) -> Plans {
+        Plans::new(self.method, self.settings())
+    }
+
+    fn settings(&self) -> Settings {
         let Parameters { sigma, lambda, noise_sigma, roi, core, stop, e0, regularizer } =
             self.parameters;
         let implied = if e0.is_some() { StopRule::Histogram } else { StopRule::Auto };

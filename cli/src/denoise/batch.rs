@@ -1,12 +1,15 @@
 //! Many pictures; one that fails does not keep the others from being done.
 
 use super::args::DenoiseArgs;
+use super::engine::Engine;
 use super::files::Files;
 use super::job::Job;
-use super::progress::Bars;
+use super::lanes::in_order;
+use super::progress::{Bars, pixels};
 use super::report::Report;
+use super::tell;
 use crate::error::{Error, Result};
-use crate::messages::{complain, detail, message};
+use crate::messages::complain;
 use crate::metrics::json;
 use crate::number::counted;
 use crate::output::to_stdout;
@@ -34,30 +37,33 @@ pub(super) fn run(args: &DenoiseArgs) -> Result<()> {
             Error::failed(format!("{}: cannot be made a folder: {error}", folder.display()))
         })?;
     }
-    let total = all.len();
+    let device = args.open_device(all.iter().map(|files| pixels(&files.input)).sum())?;
+    let plans = args.plans();
+    let engine = Engine::new(&plans, device.as_ref());
     let mut bars = Bars::new(all.iter().map(|files| files.input.as_path()));
     let mut batch = Batch { pictures: Vec::new(), failed: Vec::new() };
-    for files in all {
-        let input = files.input.display().to_string();
-        bars.start(&files.input);
-        match Job::new(args, files).run() {
-            Ok(report) => {
-                if !args.json {
-                    bars.suspend(|| {
-                        message(&report.line());
-                        detail(&report.details());
-                    });
+    let total = all.len();
+    let work = |files: &Files| Job::new(args, files).run(&engine);
+    in_order(engine.lanes(), &all, work, |results| {
+        for files in &all {
+            bars.start(&files.input);
+            match results.next() {
+                Some(Ok(report)) => {
+                    bars.suspend(|| tell(&report, args));
+                    batch.pictures.push(report);
                 }
-                batch.pictures.push(report);
+                Some(Err(Error::Usage(error) | Error::Failed(error))) => {
+                    bars.suspend(|| complain("failed:", &error));
+                    let input = files.input.display().to_string();
+                    batch.failed.push(Failure { input, error });
+                }
+                Some(Err(Error::PipeClosed)) => return Err(Error::PipeClosed),
+                None => break,
             }
-            Err(Error::Usage(error) | Error::Failed(error)) => {
-                bars.suspend(|| complain("failed:", &error));
-                batch.failed.push(Failure { input, error });
-            }
-            Err(Error::PipeClosed) => return Err(Error::PipeClosed),
+            bars.finish_one();
         }
-        bars.finish_one();
-    }
+        Ok(())
+    })?;
     bars.clear();
     if args.json {
         to_stdout(json(&batch)?.as_bytes())?;

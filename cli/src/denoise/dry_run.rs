@@ -31,6 +31,8 @@ struct Intended {
 
 /// Looks at all files and touches none.
 pub(super) fn run(args: &DenoiseArgs) -> Result<()> {
+    // Says whether there is the device that was asked for.
+    args.open_device(0)?;
     let batch = args.is_batch();
     let all = if batch { Files::batch(args)? } else { vec![Files::single(args)?] };
     let total = all.len();

@@ -1,9 +1,11 @@
 //! One picture: read, denoised, written.
 
 use super::args::DenoiseArgs;
+use super::engine::{Engine, Refusal};
 use super::files::Files;
 use super::report::{Quality, Report};
 use super::{compare, map};
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::input::Source;
 use crate::metrics::Score;
@@ -17,7 +19,22 @@ use std::time::Instant;
 #[derive(Debug)]
 pub(super) struct Job<'a> {
     args: &'a DenoiseArgs,
-    files: Files,
+    files: &'a Files,
+}
+
+/// A picture that was read.
+pub(super) struct Input {
+    start: Instant,
+    name: String,
+    picture: Picture,
+}
+
+impl Input {
+    /// How large it is.
+    pub(super) fn pixels(&self) -> u64 {
+        let image = &self.picture.image;
+        u64::from(image.width()) * u64::from(image.height())
+    }
 }
 
 /// A picture that was denoised.
@@ -30,20 +47,29 @@ pub(crate) struct Cleaned {
 
 impl<'a> Job<'a> {
     /// The job with these files.
-    pub(super) fn new(args: &'a DenoiseArgs, files: Files) -> Self {
+    pub(super) fn new(args: &'a DenoiseArgs, files: &'a Files) -> Self {
         Self { args, files }
     }
 
     /// Does it.
-    pub(super) fn run(&self) -> Result<Report> {
+    pub(super) fn run(&self, engine: &Engine<'_>) -> Result<Report> {
+        self.finish(self.read()?, engine)
+    }
+
+    /// Reads the picture.
+    pub(super) fn read(&self) -> Result<Input> {
         let start = Instant::now();
-        let Self { args, files } = self;
-        files.check(args)?;
-        let source = Source::new(&files.input);
-        let name = source.to_string();
-        let picture = Picture::read(source)?;
+        self.files.check(self.args)?;
+        let source = Source::new(&self.files.input);
+        Ok(Input { start, name: source.to_string(), picture: Picture::read(source)? })
+    }
+
+    /// Denoises it and writes what is wanted.
+    pub(super) fn finish(&self, input: Input, engine: &Engine<'_>) -> Result<Report> {
+        let Self { files, .. } = self;
+        let Input { start, name, picture } = input;
         let reference = self.reference(&picture.image, &name)?;
-        let cleaned = work(args, &picture.image, reference.as_ref(), &name)?;
+        let cleaned = work(engine, &picture.image, reference.as_ref(), &name)?;
 
         let mut staged = Staged::default();
         let target = destination(&files.output);
@@ -72,24 +98,32 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Denoises a picture as the options say. `name` is for messages.
-pub(crate) fn clean(args: &DenoiseArgs, image: &DynamicImage, name: &str) -> Result<Cleaned> {
-    work(args, image, None, name)
+/// Denoises a picture as the options say, on the device if there is one and it
+/// can. `name` is for messages.
+pub(crate) fn clean(
+    args: &DenoiseArgs,
+    device: Option<&Device>,
+    image: &DynamicImage,
+    name: &str,
+) -> Result<Cleaned> {
+    let plans = args.plans();
+    work(&Engine::new(&plans, device), image, None, name)
 }
 
 /// The same, and compares with the true picture.
 fn work(
-    args: &DenoiseArgs,
+    engine: &Engine<'_>,
     image: &DynamicImage,
     reference: Option<&DynamicImage>,
     name: &str,
 ) -> Result<Cleaned> {
     let peak = peak(image);
-    let settings = args.settings();
     let channels = planes(image)?;
     check_finite(name, image, &channels)?;
-    let outcome =
-        args.method.run(&settings, &channels, peak).map_err(|error| refused(name, image, error))?;
+    let outcome = engine.run(&channels, peak).map_err(|refusal| match refusal {
+        Refusal::Picture(error) => refused(name, image, error),
+        Refusal::Device(error) => Error::failed(format!("{name}: {error}")),
+    })?;
     drop(channels);
     let clean = with_planes(image, &outcome.channels)?;
     let quality = reference
@@ -101,6 +135,51 @@ fn work(
         .map_err(|error| refused(name, image, error))?;
     let outliers = map::picture(&outcome.outliers, peak)
         .ok_or_else(|| Error::failed(format!("{name}: is too large for a map")))?;
-    let report = Report::new(args.method, &settings, image, &outcome, quality);
+    let report = Report::new(engine.plans(), image, outcome, quality);
     Ok(Cleaned { clean, outliers, report })
+}
+
+#[cfg(all(test, feature = "gpu"))]
+mod tests {
+    use super::super::engine::{Engine, Plans};
+    use super::super::method::Method;
+    use super::super::settings::{Norm, Settings, StopRule};
+    use super::{Cleaned, work};
+    use crate::device::Device;
+    use image::{DynamicImage, GrayImage, Luma};
+
+    /// The processor does what a lost device does not, and says so.
+    #[test]
+    fn a_lost_device() {
+        let Some(device) = Device::lost() else { return };
+        let settings = Settings {
+            sigma: None,
+            lambda: None,
+            noise_sigma: None,
+            roi: 12,
+            core: 8,
+            stop: StopRule::Auto,
+            e0: None,
+            regularizer: Norm::Rkhs,
+        };
+        let picture = |x: u32, y: u32| Luma([u8::try_from(100 + (x * y * 7) % 23).unwrap_or(0)]);
+        let image = DynamicImage::from(GrayImage::from_fn(40, 32, picture));
+        for method in [Method::Kgard, Method::KgBm3d] {
+            let plans = Plans::new(method, settings);
+            let result = |device| work(&Engine::new(&plans, device), &image, None, "a.png");
+            let Ok(expected) = result(None) else { panic!("the processor fails") };
+            // Twice: it may fail where the plan is put on it, and on the way.
+            for _ in 0..2 {
+                let Ok(Cleaned { clean, report, .. }) = result(Some(&device)) else {
+                    panic!("nothing stands in for the device")
+                };
+                assert_eq!(clean, expected.clean);
+                let warning = report.warning().unwrap_or_default();
+                assert!(warning.contains("the processor had to go on: "), "{warning}");
+                let json = serde_json::to_value(&report).unwrap_or_default();
+                assert_eq!((&json["backend"], &json["adapter"].is_null()), (&"cpu".into(), &true));
+                assert!(json["fallback"].is_string(), "{json}");
+            }
+        }
+    }
 }

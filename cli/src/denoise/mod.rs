@@ -4,24 +4,29 @@ mod args;
 mod batch;
 mod compare;
 mod dry_run;
+mod engine;
 mod files;
 mod inputs;
 mod job;
+mod lanes;
 mod map;
 mod method;
 mod progress;
 mod report;
+mod settings;
 
 pub(crate) use args::DenoiseArgs;
 pub(crate) use job::{Cleaned, clean};
 pub(crate) use method::rb_rvm_of;
 
 use crate::error::{Error, Result};
-use crate::messages::{detail, instead_of_stdout, message};
+use crate::messages::{detail, instead_of_stdout, message, warn};
 use crate::metrics::json;
 use crate::output::{is_stdout, to_stdout};
+use engine::Engine;
 use files::Files;
 use job::Job;
+use report::Report;
 
 /// Runs the command.
 pub(crate) fn run(args: &DenoiseArgs) -> Result<()> {
@@ -30,19 +35,24 @@ pub(crate) fn run(args: &DenoiseArgs) -> Result<()> {
         return dry_run::run(args);
     }
     let threads = args.threads.map_or(0, usize::from);
-    let pool = rayon::ThreadPoolBuilder::new()
+    // For all threads of the program: a batch can have several of its own.
+    rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
-        .build()
+        .build_global()
         .map_err(|error| Error::failed(format!("the threads cannot be started: {error}")))?;
-    pool.install(|| if args.is_batch() { batch::run(args) } else { single(args) })
+    if args.is_batch() { batch::run(args) } else { single(args) }
 }
 
 /// One picture.
 fn single(args: &DenoiseArgs) -> Result<()> {
-    let report = Job::new(args, Files::single(args)?).run()?;
+    let files = Files::single(args)?;
+    let job = Job::new(args, &files);
+    let input = job.read()?;
+    let device = args.open_device(input.pixels())?;
+    let plans = args.plans();
+    let report = job.finish(input, &Engine::new(&plans, device.as_ref()))?;
+    tell(&report, args);
     if !args.json {
-        message(&report.line());
-        detail(&report.details());
         return Ok(());
     }
     let text = json(&report)?;
@@ -52,4 +62,15 @@ fn single(args: &DenoiseArgs) -> Result<()> {
         return Ok(());
     }
     to_stdout(text.as_bytes())
+}
+
+/// Tells people about a picture that is done.
+fn tell(report: &Report, args: &DenoiseArgs) {
+    if let Some(text) = report.warning() {
+        warn(&text);
+    }
+    if !args.json {
+        message(&report.line());
+        detail(&report.details());
+    }
 }

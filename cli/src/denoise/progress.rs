@@ -77,7 +77,7 @@ fn set_style(bar: &ProgressBar, template: &str) {
 }
 
 /// None in a file that is no picture.
-fn pixels(input: &Path) -> u64 {
+pub(super) fn pixels(input: &Path) -> u64 {
     let reader = ImageReader::open(input).and_then(ImageReader::with_guessed_format);
     let size = reader.ok().and_then(|reader| reader.into_dimensions().ok());
     size.map_or(0, |(width, height)| u64::from(width) * u64::from(height))

@@ -1,6 +1,8 @@
 //! What was done: as JSON, and in a line for people.
 
-use super::method::{Method, Outcome, Seconds, Settings};
+use super::engine::Plans;
+use super::method::{Method, Outcome, Seconds};
+use crate::device::Work;
 use crate::metrics::Score;
 use crate::number::{counted, short};
 use crate::pictures::bit_depth;
@@ -19,6 +21,9 @@ pub(crate) struct Report {
     backend: &'static str,
     /// The name of the GPU.
     adapter: Option<String>,
+    /// Why the processor had to go on where a GPU had begun.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fallback: Option<String>,
     width: u32,
     height: u32,
     /// With alpha.
@@ -86,10 +91,9 @@ impl Quality {
 
 impl Report {
     pub(super) fn new(
-        method: Method,
-        settings: &Settings,
+        plans: &Plans,
         image: &DynamicImage,
-        outcome: &Outcome,
+        outcome: Outcome,
         quality: Option<Quality>,
     ) -> Self {
         let planes: Vec<Channel> = outcome
@@ -106,15 +110,20 @@ impl Report {
         let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
         let lambdas: Option<Vec<f64>> = planes.iter().map(|channel| channel.lambda).collect();
         let noise = planes.iter().map(|channel| channel.noise_sigma).collect();
-        let (kernel, sigma) = method.kernel(settings);
+        let (kernel, sigma) = plans.method.kernel(&plans.settings);
         let samples = f64::from(image.width()) * f64::from(image.height()) * planes.len() as f64;
         let count = planes.iter().map(|channel| channel.outliers).sum();
+        let (adapter, fallback) = match outcome.work {
+            None => (None, None),
+            Some(Work { adapter, fallback, .. }) => (adapter, fallback),
+        };
         Self {
             input: String::new(),
             output: String::new(),
-            method,
-            backend: "cpu",
-            adapter: None,
+            method: plans.method,
+            backend: if adapter.is_some() { "gpu" } else { "cpu" },
+            adapter,
+            fallback,
             width: image.width(),
             height: image.height(),
             channels: image.color().channel_count(),
@@ -170,10 +179,13 @@ impl Report {
     pub(super) fn details(&self) -> String {
         let Self { width, height, bit_depth, .. } = self;
         let mut text = format!("  {width} x {height} pixels of {bit_depth} bits");
-        let _ = write!(text, ", method {}, on the {}", self.method.name(), self.backend);
-        for (name, seconds) in
-            [("KGARD", self.seconds.parts.kgard), ("BM3D", self.seconds.parts.bm3d)]
-        {
+        let place = match &self.adapter {
+            Some(adapter) => format!("{} {adapter}", self.backend),
+            None => self.backend.to_owned(),
+        };
+        let _ = write!(text, ", method {}, on the {place}", self.method.name());
+        let Seconds { kgard, bm3d, device } = self.seconds.parts;
+        for (name, seconds) in [("KGARD", kgard), ("of it on the device", device), ("BM3D", bm3d)] {
             if let Some(seconds) = seconds {
                 let _ = write!(text, ", {name} {seconds:.3} s");
             }
@@ -187,6 +199,12 @@ impl Report {
             }
         }
         text
+    }
+
+    /// What went wrong and was made up for, if anything did.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let fallback = self.fallback.as_ref()?;
+        Some(format!("{}: the processor had to go on: {fallback}", self.input))
     }
 
     /// The line for people.

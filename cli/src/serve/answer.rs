@@ -2,6 +2,7 @@
 
 use super::guard::Guard;
 use super::picture::{Form, denoised};
+use crate::device::Device;
 use crate::error::Error;
 use std::io::Read;
 use tiny_http::{Header, Method, Request, Response};
@@ -35,8 +36,8 @@ impl Answer {
 }
 
 /// Answers a request; gives the status.
-pub(super) fn answer(mut request: Request, guard: &Guard) -> u16 {
-    let answer = find(&mut request, guard);
+pub(super) fn answer(mut request: Request, guard: &Guard, device: Option<&Device>) -> u16 {
+    let answer = find(&mut request, guard, device);
     let status = answer.status;
     let mut response = Response::from_data(answer.body).with_status_code(status);
     for (name, value) in [
@@ -55,7 +56,7 @@ pub(super) fn answer(mut request: Request, guard: &Guard) -> u16 {
     status
 }
 
-fn find(request: &mut Request, guard: &Guard) -> Answer {
+fn find(request: &mut Request, guard: &Guard, device: Option<&Device>) -> Answer {
     if let Some(reason) = guard.refuses(request) {
         return Answer::refusal(403, reason);
     }
@@ -63,7 +64,7 @@ fn find(request: &mut Request, guard: &Guard) -> Answer {
     let (path, query) = url.split_once('?').unwrap_or((&url, ""));
     if path == "/denoise" {
         return match request.method() {
-            Method::Post => denoise(request, query, guard),
+            Method::Post => denoise(request, query, guard, device),
             _ => Answer::refusal(405, "POST a picture to this address"),
         };
     }
@@ -77,7 +78,7 @@ fn find(request: &mut Request, guard: &Guard) -> Answer {
     }
 }
 
-fn denoise(request: &mut Request, query: &str, guard: &Guard) -> Answer {
+fn denoise(request: &mut Request, query: &str, guard: &Guard, device: Option<&Device>) -> Answer {
     let Some(place) = guard.place() else {
         return Answer::refusal(503, "too many pictures are waiting: try again later");
     };
@@ -98,7 +99,7 @@ fn denoise(request: &mut Request, query: &str, guard: &Guard) -> Answer {
         return too_large();
     }
     let turn = place.turn();
-    let result = denoised(&bytes, query);
+    let result = denoised(&bytes, query, device);
     drop(turn);
     match result {
         Ok(form) => Answer { status: 200, kind: Form::KIND.into(), body: form.into_bytes() },

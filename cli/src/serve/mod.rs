@@ -12,6 +12,7 @@ mod answer;
 mod guard;
 mod picture;
 
+use crate::device::DeviceArgs;
 use crate::error::{Error, Result};
 use crate::messages::{detail, message, note};
 use crate::output::to_stdout;
@@ -26,6 +27,7 @@ const EXAMPLES: &str = "\
 Examples:
   kgard serve
   kgard serve --port 0 --open
+  kgard serve --backend cpu
 
 The page needs no network and sends nothing elsewhere. With the default host
 only programs of this machine reach it; with another one, everybody who reaches
@@ -56,10 +58,13 @@ pub(crate) struct ServeArgs {
         value_parser = clap::value_parser!(u64).range(1..=2000)
     )]
     limit: u64,
+    #[command(flatten)]
+    device: DeviceArgs,
 }
 
 /// Runs the command, until somebody ends it.
 pub(crate) fn run(args: &ServeArgs) -> Result<()> {
+    args.device.check()?;
     let wanted = SocketAddr::new(args.host, args.port);
     let refused = |error: &dyn std::fmt::Display| {
         Error::failed(format!("{wanted}: cannot be listened on: {error}; try --port 0"))
@@ -67,6 +72,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
     let listener = TcpListener::bind(wanted).map_err(|error| refused(&error))?;
     let address = listener.local_addr().map_err(|error| refused(&error))?;
     let server = Server::from_listener(listener, None).map_err(|error| refused(&error))?;
+    // How much it will have to do is unknown: a device that is there is used.
+    let device = Arc::new(args.device.open(u64::MAX)?);
     let url = format!("http://{address}/");
     if !address.ip().is_loopback() {
         note("everybody who reaches this address can use the page");
@@ -83,11 +90,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
         let request = server
             .recv()
             .map_err(|error| Error::failed(format!("{url}: cannot be served any more: {error}")))?;
-        let guard = Arc::clone(&guard);
+        let (guard, device) = (Arc::clone(&guard), Arc::clone(&device));
         // A picture takes seconds; the page must not wait for it.
         std::thread::spawn(move || {
             let line = format!("{} {}", request.method(), request.url());
-            let status = answer(request, &guard);
+            let status = answer(request, &guard, device.as_ref().as_ref());
             detail(&format!("{line}: {status}"));
         });
     }

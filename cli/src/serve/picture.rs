@@ -1,7 +1,9 @@
 //! The picture of a request, denoised as `kgard denoise` does it.
 
 use crate::denoise::{Cleaned, DenoiseArgs, clean};
+use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::messages::warn;
 use crate::metrics::json;
 use crate::pictures::{Format, Picture};
 use clap::Parser;
@@ -35,11 +37,11 @@ struct Line {
 
 /// Denoises the picture in these bytes. The query has options, as on the
 /// command line.
-pub(super) fn denoised(bytes: &[u8], query: &str) -> Result<Form> {
+pub(super) fn denoised(bytes: &[u8], query: &str, device: Option<&Device>) -> Result<Form> {
     let start = Instant::now();
     let options = options(query)?;
     let picture = Picture::decode(bytes, NAME)?;
-    let Cleaned { clean, outliers, report } = clean(&options, &picture.image, NAME)?;
+    let Cleaned { clean, outliers, report } = clean(&options, device, &picture.image, NAME)?;
     let format = options.format().unwrap_or(picture.format);
     let file = picture.encode(&clean, format, NAME)?;
 
@@ -53,6 +55,9 @@ pub(super) fn denoised(bytes: &[u8], query: &str) -> Result<Form> {
         form.add("shown", "shown.png", "image/png", &png(&picture, &clean)?);
     }
     let report = report.between(NAME.into(), name).after(start.elapsed());
+    if let Some(text) = report.warning() {
+        warn(&text);
+    }
     form.add("report", "report.json", "application/json", json(&report)?.as_bytes());
     Ok(form)
 }
@@ -137,7 +142,9 @@ mod tests {
     fn only_options_that_name_no_file() {
         assert!(options("").is_ok());
         assert!(options("method=kgard&noise-sigma=10&stop=max%3A40&lambda=").is_ok());
-        for query in ["outliers=/tmp/x.png", "output=x", "threads=3", "-o=x", "reference=x"] {
+        for query in
+            ["outliers=/tmp/x.png", "output=x", "threads=3", "-o=x", "reference=x", "backend=cpu"]
+        {
             assert!(options(query).is_err(), "{query}");
         }
         for query in ["method=magic", "noise-sigma=-1", "stop=--json", "roi=11"] {

@@ -42,13 +42,21 @@ impl Folder {
     }
 
     pub(crate) fn kgard_stdin(&self, command: &str, stdin: impl Into<Vec<u8>>) -> Run {
-        let output = assert_cmd::cargo::cargo_bin_cmd!("kgard")
-            .args(command.split_whitespace())
-            .current_dir(self.0.path())
-            .write_stdin(stdin.into())
-            .output()
-            .expect("the program starts");
-        Run { command: command.to_owned(), output }
+        let output = self.program(command).write_stdin(stdin.into()).output();
+        Run { command: command.to_owned(), output: output.expect("the program starts") }
+    }
+
+    /// The same in an environment with these variables.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn kgard_env(&self, command: &str, variables: &[(&str, &str)]) -> Run {
+        let output = self.program(command).envs(variables.iter().copied()).output();
+        Run { command: command.to_owned(), output: output.expect("the program starts") }
+    }
+
+    fn program(&self, command: &str) -> assert_cmd::Command {
+        let mut program = assert_cmd::cargo::cargo_bin_cmd!("kgard");
+        program.args(command.split_whitespace()).current_dir(self.0.path());
+        program
     }
 }
 

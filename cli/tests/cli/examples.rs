@@ -3,6 +3,8 @@
 //! They are found in the texts, so that a new one is tested by being there.
 
 use crate::common::{Folder, csv, sine};
+#[cfg(feature = "gpu")]
+use crate::gpu::is_there as has_gpu;
 use crate::pictures::{clean, noisy};
 use image::ColorType;
 
@@ -74,10 +76,18 @@ fn help() -> Vec<String> {
     lines
 }
 
+#[cfg(not(feature = "gpu"))]
+fn has_gpu() -> bool {
+    false
+}
+
 /// Runs a line in a folder of its own.
 fn check(line: &str) {
     // The tests are what runs here.
     if line == "cargo xtask test" {
+        return;
+    }
+    if (line.contains(" --backend gpu") || line.starts_with("kgard devices")) && !has_gpu() {
         return;
     }
     let folder = folder();

@@ -10,9 +10,13 @@ mod denoise;
 mod examples;
 mod files;
 mod fit;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod manual;
 mod methods;
 mod metrics;
+#[cfg(not(feature = "gpu"))]
+mod no_gpu;
 mod pictures;
 mod plan;
 mod plot;

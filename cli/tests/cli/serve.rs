@@ -245,3 +245,21 @@ fn addresses() {
     folder.kgard("serve --host example.org").fails(2, &["--host"]);
     folder.kgard("serve --port 70000").fails(2, &["--port"]);
 }
+
+#[cfg(feature = "gpu")]
+#[test]
+fn on_a_gpu() {
+    if !crate::gpu::is_there() {
+        return;
+    }
+    let server = Server::new("--backend gpu");
+    let picture = bytes(&noisy(ColorType::L8, 40, 32), ImageFormat::Png);
+    for (query, backend) in [("", "gpu"), ("?method=kgard", "gpu"), ("?method=bm3d", "cpu")] {
+        let answer = server.post(&format!("/denoise{query}"), &picture);
+        assert_eq!(answer.status, 200, "{}", answer.head);
+        let report = answer.part("report").expect("a report");
+        let report: serde_json::Value = serde_json::from_slice(report).expect("JSON");
+        assert_eq!(report["backend"], backend, "{query}");
+    }
+    assert_eq!(server.post("/denoise?backend=cpu", &picture).status, 400);
+}
