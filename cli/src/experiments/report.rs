@@ -41,7 +41,7 @@ pub(crate) struct Row {
     pub(crate) correct: Option<f64>,
     /// Percent of the points.
     pub(crate) wrong: Option<f64>,
-    /// Per run, the plan being at hand.
+    /// Of a run, the plan being at hand.
     pub(crate) seconds: f64,
     /// What the plan took, which is made once for all runs.
     pub(crate) plan_seconds: Option<f64>,
