@@ -17,7 +17,7 @@ use crate::kernel::gram;
 use crate::linalg::batch::Packed;
 use crate::linalg::eigen;
 use crate::linalg::simd::{Routine, dispatch, multiply_add};
-use crate::linalg::vector::{add_scaled, add_scaled_4, dot};
+use crate::linalg::vector::{add_scaled, dot};
 use crate::real::{constant, count};
 use crate::{Error, Kernel, Points, Real};
 use alloc::vec::Vec;
@@ -56,8 +56,6 @@ pub(crate) struct Rung<T> {
     pub(crate) lambda: T,
     /// $H$, row-major.
     pub(crate) maker: Vec<T>,
-    /// Its diagonal, side by side: every region needs all of it.
-    pub(super) diagonal: Vec<T>,
     /// $\operatorname{tr}(I - H)$: the degrees of freedom of the fit.
     pub(crate) freedom: T,
     pub(crate) g: Vec<T>,
@@ -147,9 +145,8 @@ impl<T: Real> Ladder<T> {
                 *x = *x - rho * (a * b);
             }
         }
-        let diagonal = maker.iter().step_by(n + 1).copied().collect();
         let freedom = count::<T>(n) - trace;
-        Rung { lambda, maker, diagonal, freedom, g, g_squared, ge, g_squared_e, rho, ones }
+        Rung { lambda, maker, freedom, g, g_squared, ge, g_squared_e, rho, ones }
     }
 
     /// The coefficients of many regions.
@@ -164,7 +161,13 @@ impl<T: Real> Ladder<T> {
 
     /// What changes in the coefficients if the pixels change.
     pub(super) fn update(&self, coefficients: &mut [T], changes: impl Iterator<Item = (usize, T)>) {
-        dispatch(Update { rows: &self.pixels, coefficients, changes });
+        for (pixel, change) in changes {
+            dispatch(AddScaled {
+                y: coefficients,
+                factor: change,
+                x: &self.pixels[pixel * self.n..][..self.n],
+            });
+        }
     }
 
     /// The rung of the least estimated risk for noise of standard deviation
@@ -179,36 +182,17 @@ impl<T: Real> Ladder<T> {
     }
 }
 
-struct Update<'a, T, I> {
-    rows: &'a [T],
-    coefficients: &'a mut [T],
-    changes: I,
+struct AddScaled<'a, T> {
+    y: &'a mut [T],
+    factor: T,
+    x: &'a [T],
 }
 
-impl<T: Real, I: Iterator<Item = (usize, T)>> Routine for Update<'_, T, I> {
+impl<T: Real> Routine for AddScaled<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let Self { rows, coefficients, mut changes } = self;
-        let n = coefficients.len();
-        let row = |pixel: usize| &rows[pixel * n..][..n];
-        // Four in a pass over the coefficients, as long as there are four.
-        let mut four = [(0, T::zero()); 4];
-        loop {
-            let mut found = 0;
-            for (place, change) in four.iter_mut().zip(&mut changes) {
-                *place = change;
-                found += 1;
-            }
-            if found < four.len() {
-                for &(pixel, change) in &four[..found] {
-                    add_scaled::<T, FUSED>(coefficients, change, row(pixel));
-                }
-                return;
-            }
-            let factors = four.map(|(_, change)| change);
-            add_scaled_4::<T, FUSED>(coefficients, factors, four.map(|(pixel, _)| row(pixel)));
-        }
+        add_scaled::<T, FUSED>(self.y, self.factor, self.x);
     }
 }
 

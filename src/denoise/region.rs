@@ -19,8 +19,6 @@ pub(super) struct Searcher<T> {
 pub(super) struct Region<'a, T> {
     /// $H$ of its plan, row-major.
     pub(super) maker: &'a [T],
-    /// The diagonal of $H$.
-    pub(super) diagonal: &'a [T],
     /// Its pixels.
     pub(super) pixels: &'a [T],
     /// $H y$.
@@ -92,8 +90,9 @@ impl<T: Real> ResidualMaker<T> for Region<'_, T> {
     /// A pixel that cannot be an outlier has an infinite variance: no residual
     /// of it is extreme.
     fn diagonal(&self, out: &mut [T], _: &mut [T]) {
-        for ((out, &variance), &eligible) in out.iter_mut().zip(self.diagonal).zip(self.eligible) {
-            *out = if eligible { variance } else { T::infinity() };
+        let n = self.len();
+        for (j, (out, &eligible)) in out.iter_mut().zip(self.eligible).enumerate() {
+            *out = if eligible { self.maker[j * n + j] } else { T::infinity() };
         }
     }
 }

@@ -132,7 +132,6 @@ impl<T: Real> Job<'_, T> {
             let limit = self.conditions.extreme * self.floor().max(misfit);
             let region = Region {
                 maker: &ladder.rungs[rung].maker,
-                diagonal: &ladder.rungs[rung].diagonal,
                 pixels: &pixels[part.clone()],
                 residual: &residuals[part.clone()],
                 eligible,
