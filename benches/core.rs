@@ -3,6 +3,7 @@
 //! BENCHMARKS.md; `-- --write` puts them there.
 #![allow(missing_docs, unreachable_pub, clippy::pedantic)]
 
+#[allow(dead_code)]
 mod common;
 
 #[path = "../tests/common/mod.rs"]

@@ -5,6 +5,7 @@
 //! turn.
 
 pub mod growing;
+pub mod literal;
 
 use std::time::{Duration, Instant};
 

@@ -25,16 +25,19 @@ impl<'d> AutomaticOf<'d> {
 }
 
 impl Estimator for &AutomaticOf<'_> {
+    fn plan_seconds(&self) -> Option<f64> {
+        Some(self.making)
+    }
+
     fn estimate(&self, y: &[f64]) -> Result<Estimate, Error> {
         let start = Instant::now();
         let fit = self.tuner.fit(y)?;
-        let fitting = start.elapsed().as_secs_f64();
+        let seconds = start.elapsed().as_secs_f64();
         let validate = Points::new(self.design.validate(), self.design.points()?.dim())?;
         Ok(Estimate {
             predicted: fit.predict_many(validate)?,
             flagged: Some(indices(fit.outliers())),
-            seconds: self.making + fitting,
-            planned_seconds: Some(fitting),
+            seconds,
         })
     }
 }

@@ -18,7 +18,7 @@ pub(super) const REGRESSION: &[Column] = &[
     ("correct - wrong %", |row| support(row.correct, row.wrong)),
     ("seconds, paper", |row| fixed(row.paper.seconds, 3)),
     ("seconds", |row| fixed(Some(row.seconds), 5)),
-    ("seconds with a plan", |row| fixed(row.planned_seconds, 5)),
+    ("seconds of the plan", |row| fixed(row.plan_seconds, 5)),
 ];
 
 /// Of pictures.
@@ -62,7 +62,7 @@ pub(super) const FILE: &[Column] = &[
     ("wrong", |row| full(row.wrong)),
     ("paper_seconds", |row| full(row.paper.seconds)),
     ("seconds", |row| full(Some(row.seconds))),
-    ("planned_seconds", |row| full(row.planned_seconds)),
+    ("plan_seconds", |row| full(row.plan_seconds)),
 ];
 
 /// What Figure 1 adds to them.

@@ -34,6 +34,12 @@ impl Design {
         self
     }
 
+    /// The same points with another kernel width.
+    pub(crate) fn with_sigma(&self, sigma: f64) -> Self {
+        let (train, validate) = (self.train.clone(), self.validate.clone());
+        Self { weights: self.weights.clone(), ..Self::new(train, validate, self.dim, sigma) }
+    }
+
     /// How many training points there are.
     pub(crate) fn len(&self) -> usize {
         self.train.len() / self.dim

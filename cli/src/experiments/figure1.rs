@@ -150,7 +150,7 @@ fn row(size: f64, outcomes: &[Outcome]) -> Row {
         correct: Some(mean(outcomes.iter().map(|o| o.correct))),
         wrong: Some(mean(outcomes.iter().map(|o| o.wrong))),
         seconds: mean(outcomes.iter().map(|o| o.seconds)),
-        planned_seconds: None,
+        plan_seconds: None,
         theorem: Some(theorem),
     }
 }

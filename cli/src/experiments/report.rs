@@ -41,8 +41,10 @@ pub(crate) struct Row {
     pub(crate) correct: Option<f64>,
     /// Percent of the points.
     pub(crate) wrong: Option<f64>,
+    /// Of a run, the plan being at hand.
     pub(crate) seconds: f64,
-    pub(crate) planned_seconds: Option<f64>,
+    /// What the plan took, which is made once for all runs.
+    pub(crate) plan_seconds: Option<f64>,
     #[serde(flatten)]
     pub(crate) theorem: Option<Theorem>,
 }

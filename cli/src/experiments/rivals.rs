@@ -1,7 +1,7 @@
 //! The methods that the paper compares KGARD with.
 
 use super::design::Design;
-use super::method::{Estimate, Estimator, indices};
+use super::method::{Estimate, Estimator};
 use kgard::baselines::Ram;
 use kgard::baselines::rb_rvm::RbRvm;
 use kgard::{Error, Gaussian, Plan, Regularizer};
@@ -10,36 +10,29 @@ use std::time::Instant;
 /// RAM, with a plan of its own.
 pub(super) struct RamOf<'d> {
     design: &'d Design,
-    lambda: f64,
     ram: Ram<f64>,
     plan: Plan<f64, Gaussian<f64>>,
+    planning: f64,
 }
 
 impl<'d> RamOf<'d> {
     pub(super) fn new(design: &'d Design, lambda: f64, mu: f64) -> Result<Self, Error> {
-        let plan = Self::plan(design, lambda)?;
-        Ok(Self { design, lambda, ram: Ram::new(mu), plan })
-    }
-
-    fn plan(design: &Design, lambda: f64) -> Result<Plan<f64, Gaussian<f64>>, Error> {
-        Plan::new(design.points()?, design.kernel(), Regularizer::rkhs(lambda))
+        let start = Instant::now();
+        let plan = Plan::new(design.points()?, design.kernel(), Regularizer::rkhs(lambda))?;
+        let planning = start.elapsed().as_secs_f64();
+        Ok(Self { design, ram: Ram::new(mu), plan, planning })
     }
 }
 
 impl Estimator for RamOf<'_> {
+    fn plan_seconds(&self) -> Option<f64> {
+        Some(self.planning)
+    }
+
     fn estimate(&self, y: &[f64]) -> Result<Estimate, Error> {
         let start = Instant::now();
-        Self::plan(self.design, self.lambda)?;
-        let planning = start.elapsed().as_secs_f64();
-        let start = Instant::now();
         let fit = self.ram.fit(&self.plan, y)?;
-        let fitting = start.elapsed().as_secs_f64();
-        Ok(Estimate {
-            predicted: self.design.predict(fit.coefficients(), fit.bias()),
-            flagged: Some(indices(fit.outliers())),
-            seconds: planning + fitting,
-            planned_seconds: Some(fitting),
-        })
+        Ok(self.design.judge(&fit, start.elapsed()))
     }
 }
 
@@ -53,16 +46,14 @@ impl<'d> RbRvmOf<'d> {
 }
 
 impl Estimator for RbRvmOf<'_> {
+    fn plan_seconds(&self) -> Option<f64> {
+        None
+    }
+
     fn estimate(&self, y: &[f64]) -> Result<Estimate, Error> {
         let design = self.0;
         let start = Instant::now();
         let fit = RbRvm::new().fit(design.points()?, y, design.kernel())?;
-        let seconds = start.elapsed().as_secs_f64();
-        Ok(Estimate {
-            predicted: design.predict(fit.coefficients(), fit.bias()),
-            flagged: Some(indices(fit.outliers())),
-            seconds,
-            planned_seconds: None,
-        })
+        Ok(design.judge(&fit, start.elapsed()))
     }
 }

@@ -83,6 +83,7 @@ impl Table {
                     noise: setting.noise.clone(),
                     outliers: setting.outliers.clone(),
                     paper,
+                    plan_seconds: methods[i].plan_seconds(),
                     ..Row::measured(Average::of(&scores))
                 });
             }
@@ -116,7 +117,7 @@ impl Row {
             correct: average.correct,
             wrong: average.wrong,
             seconds: average.seconds,
-            planned_seconds: average.planned_seconds,
+            plan_seconds: None,
             theorem: None,
         }
     }

@@ -12,7 +12,6 @@ pub(crate) struct Score {
     /// all points.
     support: Option<(f64, f64)>,
     seconds: f64,
-    planned_seconds: Option<f64>,
 }
 
 impl Score {
@@ -26,7 +25,6 @@ impl Score {
             mse: errors.sum::<f64>() / sample.truth.len() as f64,
             support,
             seconds: estimate.seconds,
-            planned_seconds: estimate.planned_seconds,
         }
     }
 }
@@ -50,8 +48,8 @@ pub(crate) struct Average {
     pub(crate) mse_median: f64,
     pub(crate) correct: Option<f64>,
     pub(crate) wrong: Option<f64>,
+    /// The median: other programs can make single runs take as long as they like.
     pub(crate) seconds: f64,
-    pub(crate) planned_seconds: Option<f64>,
 }
 
 impl Average {
@@ -69,8 +67,7 @@ impl Average {
             mse_error: (spread / (n * (n - 1.0).max(1.0))).sqrt(),
             correct: all(|s| s.support.map(|(correct, _)| correct)),
             wrong: all(|s| s.support.map(|(_, wrong)| wrong)),
-            seconds: mean(scores.iter().map(|s| s.seconds)),
-            planned_seconds: all(|s| s.planned_seconds),
+            seconds: median(scores.iter().map(|s| s.seconds).collect()),
         }
     }
 }
@@ -105,11 +102,11 @@ mod tests {
 
     #[test]
     fn averages() {
-        let score = |mse| Score { mse, support: None, seconds: mse, planned_seconds: None };
+        let score = |mse| Score { mse, support: None, seconds: mse };
         let average = Average::of(&[score(1.0), score(3.0)]);
         assert!((average.mse - 2.0).abs() < 1e-15 && (average.mse_error - 1.0).abs() < 1e-15);
         assert!((average.mse_median - 2.0).abs() < 1e-15);
-        assert_eq!((average.correct, average.planned_seconds), (None, None));
+        assert_eq!((average.correct, average.wrong), (None, None));
         assert!(Average::of(&[score(1.0)]).mse_error.abs() < 1e-15);
     }
 }

@@ -2,6 +2,7 @@
 //! deviation 3 and outliers of +-40.
 
 use super::design::Design;
+use super::method::Second;
 use super::{Paper, RIVALS_NOTE, SPREAD_NOTE, Sample, Setting, TIME_NOTE, Table, compared};
 use crate::noise::Random;
 
@@ -56,8 +57,8 @@ const LINES: [Line; 4] = [
     },
 ];
 
-/// The lambda of the second solution.
-const REFIT: f64 = 0.15;
+/// The second solution.
+const SECOND: Second = Second { sigma: SIGMA, lambda: 0.15 };
 
 /// The experiment.
 pub(crate) fn table() -> Table {
@@ -124,7 +125,7 @@ fn setting(line: &Line) -> Setting {
         noise: format!("sigma {NOISE}"),
         outliers: Some(format!("{percent} %")),
         draw: Box::new(draw),
-        methods: compared((kgard, kgard_paper), REFIT, (ram, ram_paper), rb_rvm_paper),
+        methods: compared((kgard, kgard_paper), SECOND, (ram, ram_paper), rb_rvm_paper),
     }
 }
 

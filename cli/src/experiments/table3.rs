@@ -1,6 +1,7 @@
 //! Table 3: the sinc of Table 1 with symmetric alpha-stable noise.
 
 use super::design::Design;
+use super::method::Second;
 use super::{Paper, RIVALS_NOTE, SPREAD_NOTE, Sample, Setting, TIME_NOTE, Table, compared, table1};
 use crate::noise::Random;
 
@@ -58,6 +59,7 @@ pub(crate) fn table() -> Table {
 
 fn setting(line: &Line) -> Setting {
     let &Line { gamma, kgard, kgard_paper, refit, ram, ram_paper, rb_rvm_paper } = line;
+    let second = Second { sigma: table1::SIGMA, lambda: refit };
     let draw = move |design: &Design, random: &mut Random| {
         let mut y = table1::signal(design.train());
         random.add_stable(&mut y, ALPHA, gamma);
@@ -67,6 +69,6 @@ fn setting(line: &Line) -> Setting {
         noise: format!("alpha {ALPHA}, gamma {gamma}"),
         outliers: None,
         draw: Box::new(draw),
-        methods: compared((kgard, kgard_paper), refit, (ram, ram_paper), rb_rvm_paper),
+        methods: compared((kgard, kgard_paper), second, (ram, ram_paper), rb_rvm_paper),
     }
 }

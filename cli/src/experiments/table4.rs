@@ -235,7 +235,7 @@ impl Line {
             correct: sums.found.map(|found| found.0 / runs),
             wrong: sums.found.map(|found| found.1 / runs),
             seconds: sums.seconds / runs,
-            planned_seconds: None,
+            plan_seconds: None,
             theorem: None,
         }
     }

@@ -14,7 +14,7 @@ fn number(value: &Value) -> f64 {
 /// All that does not depend on the clock.
 fn timeless(mut report: Value) -> Value {
     for row in report["rows"].as_array_mut().expect("rows") {
-        for key in ["seconds", "planned_seconds"] {
+        for key in ["seconds", "plan_seconds"] {
             assert!(row[key].is_null() || number(&row[key]) > 0.0, "{row}");
             row[key] = Value::Null;
         }
