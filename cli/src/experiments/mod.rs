@@ -77,7 +77,7 @@ const SPREAD_NOTE: &str = "+- is the standard error of the mean. Where it is lar
      mean; the median does not see it.";
 
 /// What the times are.
-const TIME_NOTE: &str = "Seconds are the median wall-clock time of a fit on a plan. The plan is what does \
+const TIME_NOTE: &str = "Seconds are the mean wall-clock time of a fit on a plan. The plan is what does \
      not depend on the data: the runs of a row share it, and what it takes once stands beside. \
      RB-RVM has none.";
 
