@@ -86,8 +86,10 @@ var<workgroup> reason: u32;
 var<workgroup> bars: array<atomic<u32>, BARS>;
 var<workgroup> scores: array<f32, SCORES>;
 var<workgroup> counter: atomic<u32>;
-// What the histogram rule keeps from the first step.
+// What the histogram rule keeps from the first step of the search, and which that
+// is: points known to be bad come before.
 var<workgroup> kept: f32;
+var<workgroup> start: u32;
 
 // The extreme value of all threads, the first of equals, and its place: in
 // values[0] and places[0] behind the last barrier.
@@ -172,12 +174,9 @@ fn automatic_is_met(t: u32, out: u32) -> bool {
         let v = state[i / 4u][i % 4u];
         scores[i] = select(0.0, abs(residual_of(i)) / sqrt(v), v > 0.0);
     }
-    // Separates each thread's scores from all that compare with them.
-    workgroupBarrier();
-
     // The median of those left: the least number that more than `rank` of the scores
-    // do not exceed. Those taken out score zero, and come first. Numbers that are
-    // not negative are ordered as their bits are.
+    // do not exceed; each thread counts among its own. Those taken out score zero, and
+    // come first. Numbers that are not negative are ordered as their bits are.
     let rank = out + left / 2u;
     var low = 0u;
     var high = 0x7f800000u;
@@ -226,6 +225,8 @@ fn automatic_is_met(t: u32, out: u32) -> bool {
 // The left end of the gap in the histogram of the residuals
 // (src/regression/stop/histogram.rs). Only thread 0's answer counts.
 fn histogram_gap(t: u32) -> f32 {
+    // Separates all that read the last comparison from this one.
+    workgroupBarrier();
     var low = abs(residual_of(min(t, N - 1u)));
     var high = low;
     for (var i = t; i < N; i += WG) {
@@ -284,9 +285,10 @@ fn histogram_gap(t: u32) -> f32 {
     return e1;
 }
 
-// Whether the search is over. `extreme` is what the next point would be chosen for.
-// Only thread 0's answer counts; all threads take part.
-fn rule_is_met(t: u32, out: u32, extreme: f32, limit: f32) -> bool {
+// Whether the search is over. `extreme` is what the next point would be chosen for,
+// `begin` how many points are out when it begins. Only thread 0's answer counts; all
+// threads take part.
+fn rule_is_met(t: u32, out: u32, begin: u32, extreme: f32, limit: f32) -> bool {
     switch RULE {
         case EXTREME: {
             return sqrt(extreme) <= limit;
@@ -310,7 +312,7 @@ fn rule_is_met(t: u32, out: u32, extreme: f32, limit: f32) -> bool {
                 threshold = max(threshold, histogram_gap(t));
             }
             if RULE == HISTOGRAM_ONCE {
-                if out == 0u {
+                if out == begin {
                     let gap = histogram_gap(t);
                     if t == 0u {
                         kept = min(threshold, gap);
@@ -424,19 +426,26 @@ fn greedy(
     if t == 0u {
         taken = 0u;
         reason = MET;
+        start = 0u;
         if FLAGGED {
             known = next_known(first, 0u);
+            if RULE == HISTOGRAM_ONCE {
+                for (var i = known; i != STOP && start < K; i = next_known(first, i + 1u)) {
+                    start += 1u;
+                }
+            }
         }
     }
 
-    // Separates what each thread has set up from all that compare.
-    workgroupBarrier();
+    // Separates what each thread has set up from all that compare, and thread 0's
+    // count from all that take it.
+    let begin = workgroupUniformLoad(&start);
 
     for (var k = 0u; k <= K; k++) {
         select_point(t);
         let extreme = values[0];
         let place = places[0];
-        let met = rule_is_met(t, k, extreme, limit);
+        let met = rule_is_met(t, k, begin, extreme, limit);
         if t == 0u {
             choice = STOP;
             if reason != MET {

@@ -1,0 +1,318 @@
+// `look`, `gather`, `reassemble` and `gradient`: what works on pixels.
+
+import { equal, near, padded, randomNumbers, range, sum } from './plain.js';
+
+const BLOCK = 16;
+const [DATA, CALM, FLAGS, SECTIONS] = [0, 1, 2, 8];
+
+// The division into regions of src/denoise/grid.rs.
+function grid(width, height, region, core) {
+  return {
+    width,
+    height,
+    region,
+    core,
+    margin: (region - core) / 2,
+    columns: Math.ceil(width / core),
+    rows: Math.ceil(height / core),
+  };
+}
+
+// Where pixel `i` of region `r` is; outside of the image its border.
+function pixelOf({ core, margin }, r, i, length) {
+  return Math.min(Math.max(r * core + i - margin, 0), length - 1);
+}
+
+// The share of each region in its pixels along an axis, blended: `Grid::shares`.
+function shares({ region, core, margin }, length) {
+  const regions = range(Math.ceil(length / core));
+  const ramp = (i) => Math.min((2 * Math.min(i, region - 1 - i) + 1) / (4 * margin), 1);
+  const total = Array(length).fill(0);
+  const places = regions.map((r) => range(region).map((i) => r * core + i - margin));
+  for (const place of places) place.forEach((p, i) => p in total && (total[p] += ramp(i)));
+  return places.flatMap((place) => place.map((p, i) => (p in total ? ramp(i) / total[p] : 0)));
+}
+
+// The rectangles that regions need and cover: `Cut` in src/gpu/tile.rs.
+function tileOf(grid, { rows, columns }) {
+  const { width, height, region, core, margin } = grid;
+  const covered = ([first, end], length) => [
+    Math.max(first * core - margin, 0),
+    Math.min(end * core + margin, length),
+  ];
+  const [left, right] = covered(columns, width);
+  const [top, bottom] = covered(rows, height);
+  const held = {
+    left: Math.max(Math.floor(left / BLOCK) * BLOCK - BLOCK, 0),
+    right: Math.min(Math.ceil(right / BLOCK) * BLOCK + BLOCK, width),
+    top: Math.max(top - 1, 0),
+    bottom: Math.min(bottom + 1, height),
+  };
+  return {
+    width,
+    height,
+    region,
+    core,
+    margin,
+    left: held.left,
+    top: held.top,
+    held_width: held.right - held.left,
+    held_height: held.bottom - held.top,
+    first_column: columns[0],
+    first_row: rows[0],
+    columns: columns[1] - columns[0],
+    rows: rows[1] - rows[0],
+    out_left: left,
+    out_top: top,
+    out_width: right - left,
+    out_height: bottom - top,
+    stride: padded(region * region) * (columns[1] - columns[0]) * (rows[1] - rows[0]),
+  };
+}
+
+// The pixels of a picture that a tile holds.
+function held(picture, tile) {
+  return range(tile.held_height).flatMap((y) => {
+    const at = (tile.top + y) * tile.width + tile.left;
+    return Array.from(picture.slice(at, at + tile.held_width));
+  });
+}
+
+// Waves and noise, with impulses among them.
+function picture(width, height) {
+  const random = randomNumbers(width);
+  return Float32Array.from(range(width * height), (i) => {
+    const [x, y] = [i % width, Math.floor(i / width)];
+    const impulse = random() < 0.1 ? 200 * (random() - 0.5) : 0;
+    return 128 + 50 * Math.sin(x / 5) * Math.cos(y / 7) + 10 * random() + impulse;
+  });
+}
+
+// All regions at once, and a rectangle of them.
+function cuts({ rows, columns }) {
+  const whole = { rows: [0, rows], columns: [0, columns] };
+  const cut = (first, end) => [Math.floor(first), Math.floor(end)];
+  return [whole, { rows: cut(rows / 3, rows / 3 + 1), columns: cut(columns / 2, columns) }];
+}
+
+const GRIDS = [grid(61, 43, 12, 8), grid(83, 21, 5, 3), grid(7, 2, 12, 8), grid(1, 1, 5, 3)];
+const sizes = ({ width, height, region }) => `${width} x ${height} in regions of ${region}`;
+
+// What is gathered is the picture, and nothing else is put together again.
+export async function gatherAndReassembleAreInverse(device) {
+  const WG = 64;
+  const gather = await device.pipeline('gather', { WG });
+  const reassemble = await device.pipeline('reassemble', { WG });
+  for (const grid of GRIDS) {
+    const pixels = picture(grid.width, grid.height);
+    const weights = device.storage(
+      new Float32Array([...shares(grid, grid.width), ...shares(grid, grid.height)]),
+    );
+    const random = randomNumbers(3);
+    const alone = pixels.map(() => Math.fround(random()));
+    const masks = Array.from(pixels, () => Math.floor(4 * random()));
+    // Row by row and half by half: the parts add up to the picture.
+    const half = Math.ceil(grid.columns / 2);
+    const parts = range(grid.rows).flatMap((row) =>
+      [
+        [0, half],
+        [half, grid.columns],
+      ].map((columns) => ({ rows: [row, row + 1], columns })),
+    );
+    const sums = new Float64Array(pixels.length);
+    for (const cut of parts.filter(({ columns: [first, end] }) => first < end)) {
+      const tile = { ...tileOf(grid, cut), alone_enough: 0.5, masked: 1 };
+      const uniform = device.uniform(await device.structure('gather', 'Tile', tile));
+      const looks = [0, 1].map((which) => held(which ? alone : pixels.map((x) => 255 - x), tile));
+      const [n, count] = [grid.region ** 2, tile.rows * tile.columns];
+      const cells = device.storage(new Float32Array(SECTIONS * tile.stride));
+      await device.run(
+        gather,
+        [Math.ceil(padded(n) / WG), count],
+        [
+          uniform,
+          device.storage(new Float32Array(held(pixels, tile))),
+          device.storage(new Float32Array(looks[0].flatMap((calm, i) => [calm, looks[1][i]]))),
+          device.storage(new Uint32Array(held(masks, tile))),
+          cells,
+        ],
+      );
+      equal(
+        `gather, ${sizes(grid)}`,
+        Array.from(await device.floats(cells)),
+        gathered(grid, tile, { pixels, alone, masks }),
+      );
+      const result = device.storage(new Float32Array(2 * tile.out_width * tile.out_height));
+      await device.run(
+        reassemble,
+        [Math.ceil(tile.out_width / WG), tile.out_height],
+        [uniform, cells, weights, result],
+      );
+      const found = await device.floats(result);
+      for (const i of range(tile.out_width * tile.out_height)) {
+        const [x, y] = [i % tile.out_width, Math.floor(i / tile.out_width)];
+        sums[(tile.out_top + y) * grid.width + tile.out_left + x] += found[2 * i];
+        equal('no outliers', found[2 * i + 1], 0);
+      }
+    }
+    near(
+      `gather and reassemble, ${sizes(grid)}, ${parts.length} parts`,
+      sums,
+      Array.from(pixels),
+      1e-3,
+    );
+  }
+}
+
+// The cells after `gather`.
+function gathered(grid, tile, { pixels, alone, masks }) {
+  const cells = Array(SECTIONS * tile.stride).fill(0);
+  const n = grid.region ** 2;
+  for (const r of range(tile.rows * tile.columns)) {
+    for (const i of range(n)) {
+      const x = pixelOf(grid, tile.first_column + (r % tile.columns), i % grid.region, grid.width);
+      const y = pixelOf(
+        grid,
+        tile.first_row + Math.floor(r / tile.columns),
+        Math.floor(i / grid.region),
+        grid.height,
+      );
+      const [at, to] = [y * grid.width + x, r * padded(n) + i];
+      const [keep, bad] = [masks[at] & 1, masks[at] & 2];
+      cells[DATA * tile.stride + to] = pixels[at];
+      cells[CALM * tile.stride + to] = Math.fround(255 - pixels[at]);
+      cells[FLAGS * tile.stride + to] = Number(alone[at] > tile.alone_enough && !keep) + bad;
+    }
+  }
+  return cells;
+}
+
+// src/denoise/impulses.rs, pixel by pixel.
+function look(pixels, { width, height }, { witnesses, suspect, spread_factor }) {
+  const reflected = (p, length) => {
+    if (p < 0) return Math.min(1, length - 1);
+    return p < length ? p : Math.max(length - 2, 0);
+  };
+  const at = (x, y) => pixels[reflected(y, height) * width + reflected(x, width)];
+  const seen = Array.from(pixels, (here, i) => {
+    const [x, y] = [i % width, Math.floor(i / width)];
+    const around = [-1, 0, 1].flatMap((v) =>
+      [-1, 0, 1].filter((u) => u || v).map((u) => at(x + u, y + v)),
+    );
+    around.sort((a, b) => a - b);
+    const by = Math.max(here - around[7 - witnesses], around[witnesses] - here);
+    return { here, by, spread: around[5] - around[2], middle: (around[3] + around[4]) / 2 };
+  });
+  return seen.map(({ here, by, middle }, i) => {
+    const [x, row] = [i % width, i - (i % width)];
+    const first = x - (x % BLOCK);
+    const block = seen.slice(row + first, row + Math.min(first + BLOCK, width));
+    const spread = sum(block.map(({ spread }) => spread)) / block.length;
+    return [by > Math.max(suspect, spread * spread_factor) ? middle : here, by];
+  });
+}
+
+export async function lookSeesImpulses(device) {
+  for (const WG of [16, 64]) {
+    const pipeline = await device.pipeline('look', { WG });
+    for (const grid of GRIDS) {
+      const pixels = picture(grid.width, grid.height);
+      for (const [witnesses, cut] of cuts(grid).map((cut, i) => [1 + 2 * i, cut])) {
+        const known = { witnesses, suspect: 12, spread_factor: 0.8 };
+        const tile = { ...tileOf(grid, cut), ...known };
+        const looks = device.storage(new Float32Array(2 * tile.held_width * tile.held_height));
+        await device.run(
+          pipeline,
+          [Math.ceil(tile.held_width / WG), tile.held_height],
+          [
+            device.uniform(await device.structure('look', 'Tile', tile)),
+            device.storage(new Float32Array(held(pixels, tile))),
+            looks,
+          ],
+        );
+        const found = await device.floats(looks);
+        const whole = look(pixels, grid, known);
+        // What regions cover; blocks around it do not have all their neighbours.
+        const [ours, theirs] = [[], []];
+        for (const y of range(tile.out_height)) {
+          for (const x of range(tile.out_width)) {
+            const [u, v] = [tile.out_left + x, tile.out_top + y];
+            ours.push(...whole[v * grid.width + u]);
+            const at = 2 * ((v - tile.top) * tile.held_width + u - tile.left);
+            theirs.push(found[at], found[at + 1]);
+          }
+        }
+        near(`look, ${sizes(grid)}, WG = ${WG}, ${witnesses} witnesses`, theirs, ours, 1e-3);
+      }
+    }
+  }
+}
+
+// The mean gradient of a region: `gradients` in src/denoise/survey.rs.
+function gradient(pixels, grid, row, column) {
+  const { width, height, region } = grid;
+  const at = (x, y) =>
+    pixels[Math.min(Math.max(y, 0), height - 1) * width + Math.min(Math.max(x, 0), width - 1)];
+  const magnitudes = range(region ** 2).map((i) => {
+    const x = pixelOf(grid, column, i % region, width);
+    const y = pixelOf(grid, row, Math.floor(i / region), height);
+    return Math.hypot((at(x + 1, y) - at(x - 1, y)) / 2, (at(x, y + 1) - at(x, y - 1)) / 2);
+  });
+  return sum(magnitudes) / region ** 2;
+}
+
+export async function gradientChoosesByDetail(device) {
+  for (const WG of [8, 64]) {
+    const pipeline = await device.pipeline('gradient', { WG });
+    for (const grid of GRIDS) {
+      const pixels = picture(grid.width, grid.height);
+      const all = range(grid.rows * grid.columns).map((r) =>
+        gradient(pixels, grid, Math.floor(r / grid.columns), r % grid.columns),
+      );
+      // Between two of them, so that rounding does not matter.
+      const between = (share) => {
+        const sorted = all.toSorted((a, b) => a - b);
+        const i = Math.floor(share * (sorted.length - 1));
+        return (sorted[i] + (sorted[i + 1] ?? sorted[i] + 1)) / 2;
+      };
+      for (const cut of cuts(grid)) {
+        const tile = {
+          ...tileOf(grid, cut),
+          detailed: between(0.7),
+          smooth_: between(0.3),
+          extreme: 3,
+          floor_: 2,
+        };
+        const count = tile.rows * tile.columns;
+        const problems = device.storage(new Float32Array(4 * count));
+        await device.run(
+          pipeline,
+          [count],
+          [
+            device.uniform(await device.structure('gradient', 'Tile', tile)),
+            device.storage(new Float32Array(held(pixels, tile))),
+            problems,
+          ],
+        );
+        const bytes = await device.read(problems);
+        const [words, floats] = [new Uint32Array(bytes), new Float32Array(bytes)];
+        const classes = range(count).map((r) => {
+          const row = tile.first_row + Math.floor(r / tile.columns);
+          const mean = all[row * grid.columns + tile.first_column + (r % tile.columns)];
+          return mean > tile.detailed ? 0 : mean < tile.smooth_ ? 2 : 1;
+        });
+        equal(
+          'rungs',
+          range(count).map((r) => words[4 * r]),
+          classes,
+        );
+        equal(
+          'limits',
+          range(count).map((r) => floats[4 * r + 1]),
+          classes.map(() => 6),
+        );
+        console.log(`gradient, ${sizes(grid)}, WG = ${WG}, ${count} regions: ok`);
+      }
+    }
+  }
+}
