@@ -39,22 +39,28 @@ fn cell(section: u32, region: u32, block: u32) -> u32 {
     return section * (tile.stride / 4u) + region * BLOCKS + block;
 }
 
+// The parts of e^T G c, e^T G^2 c and |G c|^2 in a block.
+fn products(g: vec4<f32>, own: vec4<f32>, e: vec4<f32>) -> vec3<f32> {
+    let gc = g * own;
+    return vec3(dot(gc, e), dot(gc, g * e), dot(gc, gc));
+}
+
 // The rung of the least risk for noise of this size, from each thread's own
 // coefficients. All threads get it. The misfit is left in `risks`.
 fn choose(t: u32, noise: f32) -> u32 {
-    var sums: array<vec3<f32>, RUNGS>;
+    // Written out, so that the sums stay in registers.
+    var s0 = vec3<f32>(); var s1 = vec3<f32>(); var s2 = vec3<f32>(); var s3 = vec3<f32>();
+    var s4 = vec3<f32>(); var s5 = vec3<f32>(); var s6 = vec3<f32>(); var s7 = vec3<f32>();
     for (var b = t; b < BLOCKS; b += WG) {
         let e = sums_of(b);
         let own = c[b];
-        for (var k = 0u; k < RUNGS; k++) {
-            let g = filter_of(k, b);
-            let gc = g * own;
-            sums[k] += vec3(dot(gc, e), dot(gc, g * e), dot(gc, gc));
-        }
+        s0 += products(filter_of(0u, b), own, e); s1 += products(filter_of(1u, b), own, e);
+        s2 += products(filter_of(2u, b), own, e); s3 += products(filter_of(3u, b), own, e);
+        s4 += products(filter_of(4u, b), own, e); s5 += products(filter_of(5u, b), own, e);
+        s6 += products(filter_of(6u, b), own, e); s7 += products(filter_of(7u, b), own, e);
     }
-    for (var k = 0u; k < RUNGS; k++) {
-        parts[t][k] = sums[k];
-    }
+    parts[t][0] = s0; parts[t][1] = s1; parts[t][2] = s2; parts[t][3] = s3;
+    parts[t][4] = s4; parts[t][5] = s5; parts[t][6] = s6; parts[t][7] = s7;
 
     // Separates the products of all threads from the sums over threads.
     workgroupBarrier();
@@ -88,19 +94,24 @@ fn choose(t: u32, noise: f32) -> u32 {
     return workgroupUniformLoad(&chosen);
 }
 
-// Adds the changes of the pixels to each thread's own coefficients.
-fn update(t: u32) {
-    for (var source = 0u; source < BLOCKS; source++) {
-        let change = changes[source];
-        if all(change == vec4<f32>()) {
-            continue;
-        }
-        let first = 4u * source * BLOCKS;
+// Adds the change of a pixel to each thread's own coefficients.
+fn add(t: u32, pixel: u32, change: f32) {
+    // Most pixels do not change.
+    if change != 0.0 {
         for (var b = t; b < BLOCKS; b += WG) {
-            c[b] += change.x * basis[first + b]
-                + change.y * basis[first + BLOCKS + b]
-                + change.z * basis[first + 2u * BLOCKS + b]
-                + change.w * basis[first + 3u * BLOCKS + b];
+            c[b] += change * basis[pixel * BLOCKS + b];
+        }
+    }
+}
+
+fn update(t: u32) {
+    for (var b = 0u; b < BLOCKS; b++) {
+        let change = changes[b];
+        if any(change != vec4<f32>()) {
+            add(t, 4u * b, change.x);
+            add(t, 4u * b + 1u, change.y);
+            add(t, 4u * b + 2u, change.z);
+            add(t, 4u * b + 3u, change.w);
         }
     }
 }

@@ -23,7 +23,7 @@ struct Search {
 @group(0) @binding(2) var<storage, read_write> problems: array<Problem>;
 // In: flags, and H y as the residuals. Out: the residuals without the outliers, the
 // outliers and their order.
-@group(0) @binding(3) var<storage, read_write> cells: array<f32>;
+@group(0) @binding(3) var<storage, read_write> cells: array<vec4<f32>>;
 // W, column after column, of each problem.
 @group(0) @binding(4) var<storage, read_write> columns: array<vec4<f32>>;
 
@@ -69,7 +69,7 @@ var<workgroup> residual: array<vec4<f32>, BLOCKS>;
 // The variance of the residual for noise of variance one, or one of the above.
 var<workgroup> state: array<vec4<f32>, BLOCKS>;
 // Row j of W: the new row of L.
-var<workgroup> row: array<f32, K>;
+var<workgroup> row: array<vec4<f32>, (K + 3u) / 4u>;
 // L^-1 (H y)_S as it grows, the diagonal of L, and S.
 var<workgroup> lengths: array<f32, K>;
 var<workgroup> diagonal: array<f32, K>;
@@ -359,14 +359,19 @@ fn rule_is_met(t: u32, out: u32, begin: u32, extreme: f32, limit: f32) -> bool {
     }
 }
 
-fn is_known(at: u32) -> bool {
-    return cells[FLAGS * search.stride + at] >= 2.0;
+// Where a block of a problem is in a section of the cells.
+fn cell(section: u32, problem: u32, block: u32) -> u32 {
+    return section * (search.stride / 4u) + problem * BLOCKS + block;
+}
+
+fn is_known(problem: u32, i: u32) -> bool {
+    return cells[cell(FLAGS, problem, i / 4u)][i % 4u] >= 2.0;
 }
 
 // The next point known to be bad, from `start` on.
-fn next_known(first: u32, start: u32) -> u32 {
+fn next_known(problem: u32, start: u32) -> u32 {
     for (var i = start; i < N; i++) {
-        if is_known(first + i) {
+        if is_known(problem, i) {
             return i;
         }
     }
@@ -380,12 +385,13 @@ fn column_block(maker: u32, j: u32, w: u32, k: u32, block: u32) -> vec4<f32> {
     var m = 0u;
     // Four columns at a time: a loop costs more than what is in it.
     for (; m + 4u <= k; m += 4u) {
-        sum -= row[m] * columns[at] + row[m + 1u] * columns[at + BLOCKS]
-            + row[m + 2u] * columns[at + 2u * BLOCKS] + row[m + 3u] * columns[at + 3u * BLOCKS];
+        let d = row[m / 4u];
+        sum -= d.x * columns[at] + d.y * columns[at + BLOCKS]
+            + d.z * columns[at + 2u * BLOCKS] + d.w * columns[at + 3u * BLOCKS];
         at += 4u * BLOCKS;
     }
     for (; m < k; m++) {
-        sum -= row[m] * columns[at];
+        sum -= row[m / 4u][m % 4u] * columns[at];
         at += BLOCKS;
     }
     return sum;
@@ -397,29 +403,26 @@ fn greedy(
     @builtin(workgroup_id) group: vec3<u32>,
 ) {
     let problem = group.x;
-    let first = problem * 4u * BLOCKS;
     let maker = problems[problem].rung * N * BLOCKS;
     let limit = problems[problem].limit;
     let w = problem * K * BLOCKS;
     for (var b = t; b < BLOCKS; b += WG) {
-        var r = vec4<f32>();
-        var v = vec4(NOT_ELIGIBLE);
-        for (var e = 0u; e < 4u; e++) {
-            let i = 4u * b + e;
-            if i < N {
-                r[e] = cells[RESIDUALS * search.stride + first + i];
-                var eligible = true;
-                if FLAGGED {
-                    eligible = (u32(cells[FLAGS * search.stride + first + i]) & 1u) != 0u;
-                }
-                if eligible {
-                    v[e] = makers[maker + i * BLOCKS + b][e];
-                }
-            }
-            cells[OUTLIERS * search.stride + first + i] = 0.0;
+        let points = vec4(4u * b) + vec4(0u, 1u, 2u, 3u);
+        residual[b] = select(vec4<f32>(), cells[cell(RESIDUALS, problem, b)], points < vec4(N));
+        cells[cell(OUTLIERS, problem, b)] = vec4<f32>();
+        var eligible = points < vec4(N);
+        if FLAGGED {
+            let flags = vec4<u32>(cells[cell(FLAGS, problem, b)]);
+            eligible = eligible & ((flags & vec4(1u)) != vec4<u32>());
         }
-        residual[b] = r;
-        state[b] = v;
+        let at = min(points, vec4(N - 1u)) * BLOCKS + maker + b;
+        let diagonal_of_h = vec4(
+            makers[at.x].x,
+            makers[at.y].y,
+            makers[at.z].z,
+            makers[at.w].w,
+        );
+        state[b] = select(vec4(NOT_ELIGIBLE), diagonal_of_h, eligible);
     }
     // Thread 0's own.
     var known = STOP;
@@ -428,9 +431,9 @@ fn greedy(
         reason = MET;
         start = 0u;
         if FLAGGED {
-            known = next_known(first, 0u);
+            known = next_known(problem, 0u);
             if RULE == HISTOGRAM_ONCE {
-                for (var i = known; i != STOP && start < K; i = next_known(first, i + 1u)) {
+                for (var i = known; i != STOP && start < K; i = next_known(problem, i + 1u)) {
                     start += 1u;
                 }
             }
@@ -452,7 +455,7 @@ fn greedy(
                 // The last point could not be taken out.
             } else if known != STOP && k < K {
                 choice = known;
-                known = next_known(first, known + 1u);
+                known = next_known(problem, known + 1u);
             } else if met {
                 reason = MET;
             } else if k >= min(search.cap, K) {
@@ -474,7 +477,7 @@ fn greedy(
         }
 
         for (var m = t; m < k; m += WG) {
-            row[m] = columns[w + m * BLOCKS + j / 4u][j % 4u];
+            row[m / 4u][m % 4u] = columns[w + m * BLOCKS + j / 4u][j % 4u];
         }
         // Separates the row that threads have brought together from all that read
         // it.
@@ -486,11 +489,11 @@ fn greedy(
         var squared = whole;
         var m = 0u;
         for (; m + 4u <= k; m += 4u) {
-            let d = vec4(row[m], row[m + 1u], row[m + 2u], row[m + 3u]);
-            squared -= dot(d, d);
+            squared -= dot(row[m / 4u], row[m / 4u]);
         }
         for (; m < k; m++) {
-            squared -= row[m] * row[m];
+            let d = row[m / 4u][m % 4u];
+            squared -= d * d;
         }
         if squared > abs(whole) * EPSILON * f32(k + 1u) {
             let b = sqrt(squared);
@@ -518,7 +521,7 @@ fn greedy(
         } else if t == 0u {
             reason = EXHAUSTED;
             if FLAGGED {
-                reason = select(EXHAUSTED, KNOWN_SINGULAR, is_known(first + j));
+                reason = select(EXHAUSTED, KNOWN_SINGULAR, is_known(problem, j));
             }
         }
 
@@ -537,17 +540,15 @@ fn greedy(
             lengths[b] -= columns[w + b * BLOCKS + s / 4u][s % 4u] * u;
         }
         if t == 0u {
-            cells[OUTLIERS * search.stride + first + s] = u;
-            cells[ORDER * search.stride + first + a - 1u] = f32(s);
+            cells[cell(OUTLIERS, problem, s / 4u)][s % 4u] = u;
+            cells[cell(ORDER, problem, (a - 1u) / 4u)][(a - 1u) % 4u] = f32(s);
         }
         // Separates the lengths that threads have changed from the next, which
         // all of them read.
         workgroupBarrier();
     }
     for (var b = t; b < BLOCKS; b += WG) {
-        for (var e = 0u; e < 4u; e++) {
-            cells[RESIDUALS * search.stride + first + 4u * b + e] = residual[b][e];
-        }
+        cells[cell(RESIDUALS, problem, b)] = residual[b];
     }
     if t == 0u {
         problems[problem].count = count;

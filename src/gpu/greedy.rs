@@ -121,7 +121,7 @@ impl Shape {
     /// Bytes of workgroup memory.
     pub(super) fn workgroup_bytes(&self, workgroup: u32) -> u64 {
         let (bars, scores) = self.scratch();
-        let k = u64::from(self.k);
+        let k = u64::from(padded(self.k));
         let scalars =
             2 * u64::from(padded(self.n)) + 4 * k + u64::from(2 * workgroup + bars + scores);
         4 * scalars + SINGLES

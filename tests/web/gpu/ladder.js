@@ -49,9 +49,9 @@ function choose(rungs, c, noise) {
 function table(vectors, rungs) {
   const filled = (numbers, length) => [...numbers, ...Array(length - numbers.length).fill(0)];
   const header = rungs.flatMap(({ freedom, rho, ones }) => [freedom, rho, ones, 0]);
-  const entries = vectors.flatMap((vector, i) =>
-    filled([sum(vector), ...rungs.map(({ g }) => g[i])], RUNGS + 1),
-  );
+  const width = padded(vectors.length);
+  const rows = [vectors.map(sum), ...rungs.map(({ g }) => g)];
+  const entries = filled(rows.flatMap((row) => filled(row, width)), width * (1 + RUNGS));
   return new Float32Array([...filled(header, 4 * RUNGS), ...entries]);
 }
 
