@@ -12,7 +12,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use wgpu::DeviceType;
 
 /// How long a device may take to answer. Batches are made for a small part of it.
-const PATIENCE: Duration = Duration::from_mins(1);
+pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 /// Workgroups along one dimension that every device has.
 pub(super) const MOST_GROUPS: u32 = 65_535;
 /// Threads of a workgroup, on graphics cards and on software that stands in.

@@ -1,6 +1,6 @@
 //! Shaders, pipelines, and the memory they work on.
 
-use super::context::check_limit;
+use super::context::{PATIENCE, check_limit};
 use super::{Gpu, GpuError};
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -242,7 +242,8 @@ impl Download {
     ) -> Result<R, GpuError> {
         gpu.wait(self.submission)?;
         let lost = |what: &str| GpuError::Lost(what.into());
-        match self.receiver.try_recv() {
+        // Another thread that waits for the device may be about to tell us.
+        match self.receiver.recv_timeout(PATIENCE) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return Err(lost(&alloc::format!("{error}"))),
             Err(_) => return Err(lost("it has not given its results")),
