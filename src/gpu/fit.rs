@@ -2,8 +2,8 @@
 
 use super::cells::{Cells, Section, padded_rows, padded_square};
 use super::greedy::{Greedy, Problem, Rule, Search, Shape, reason};
-use super::image::GpuReport;
 use super::pace::Pace;
+use super::report::GpuReport;
 use super::residual::{Product, Residual};
 use super::tile::word;
 use super::{Gpu, GpuError};

@@ -1,6 +1,7 @@
 //! KG-BM3D with KGARD on the device; BM3D stays on the processor.
 
-use super::image::{GpuDenoisePlan, GpuReport};
+use super::image::GpuDenoisePlan;
+use super::report::GpuReport;
 use super::{Gpu, GpuError};
 use crate::Error;
 use crate::denoise::{KgBm3dDenoised, KgBm3dPlan, Masks, Plane, Repaired};

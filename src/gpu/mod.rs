@@ -35,6 +35,7 @@
 //! bindings of 128 MiB), and so are `wgpu::Limits::downlevel_defaults()`.
 
 mod backend;
+mod batch;
 mod cells;
 mod choose;
 mod context;
@@ -49,6 +50,7 @@ mod kg_bm3d;
 mod look;
 mod pace;
 mod reassemble;
+mod report;
 mod residual;
 mod shader;
 #[cfg(test)]
@@ -60,5 +62,6 @@ pub use context::{Adapter, Gpu, adapters};
 pub use error::GpuError;
 pub use fit::{GpuFits, GpuPlan};
 pub use gram::{DeviceKernel, Formula};
-pub use image::{GpuDenoisePlan, GpuDenoised, GpuReport};
+pub use image::{GpuDenoisePlan, GpuDenoised};
 pub use kg_bm3d::GpuKgBm3dPlan;
+pub use report::GpuReport;
