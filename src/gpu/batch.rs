@@ -187,12 +187,7 @@ impl Work {
 
     /// Writes what is the same for all batches of an image.
     pub(super) fn begin(&self, gpu: &Gpu, job: &Job<'_, f32>) -> Result<(), GpuError> {
-        let search = Search {
-            cap: self.shape.n / 2,
-            threshold: self.shape.rule.threshold(),
-            stride: self.cells.stride,
-            padding: 0,
-        };
+        let search = Search::new(&self.shape, self.shape.n / 2, &self.cells);
         gpu.write(&self.search, bytemuck::bytes_of(&search))?;
         gpu.write(&self.shares, bytemuck::cast_slice(&[job.across, job.down].concat()))
     }

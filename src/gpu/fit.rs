@@ -1,6 +1,6 @@
 //! Many fits on one plan.
 
-use super::cells::{Cells, Section, padded_rows, padded_square};
+use super::cells::{Cells, Section, padded, padded_rows, padded_square};
 use super::greedy::{Greedy, Problem, Rule, Search, Shape, reason};
 use super::pace::Pace;
 use super::report::GpuReport;
@@ -90,18 +90,12 @@ impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
         let most = shape.most(gpu)?.min(count);
 
         let cells = Cells::new(gpu, shape.n, most)?;
-        let search = Search {
-            cap: word(cap),
-            threshold: shape.rule.threshold(),
-            stride: cells.stride,
-            padding: 0,
-        };
-        let search = gpu.uniform("search", &search)?;
+        let search = gpu.uniform("search", &Search::new(&shape, word(cap), &cells))?;
         let product = gpu.uniform("product", &Product::new(shape.n, 0, &cells))?;
         let problems = gpu.upload("problems", &alloc::vec![Problem::default(); most])?;
         let columns = usize::try_from(shape.columns()).unwrap_or(usize::MAX);
         let columns = gpu.storage("columns", most * columns)?;
-        let each = n.next_multiple_of(4);
+        let each = padded(shape.n) as usize;
         let staging = gpu.staging((most * (12 * each + size_of::<Problem>())) as u64)?;
         let clock = gpu.clock()?;
 
@@ -139,10 +133,7 @@ impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
                     None => self.plan.fit(y, stop)?,
                 });
             }
-            if let Some(seconds) = seconds {
-                *report.device_seconds.get_or_insert_default() += seconds;
-            }
-            report.batches += 1;
+            report.count_batch(seconds);
             pace.learn(batch, start.elapsed());
         }
         Ok(())
@@ -152,7 +143,7 @@ impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
 /// What the device has found of each problem; nothing where it was not enough.
 fn found(bytes: &[u8], shape: Shape, cap: usize, batch: usize) -> Vec<Option<Found<f32>>> {
     let n = shape.n as usize;
-    let each = n.next_multiple_of(4);
+    let each = padded(shape.n) as usize;
     let (sections, problems) = bytes.split_at(12 * batch * each);
     let sections: &[f32] = bytemuck::cast_slice(sections);
     let (residuals, rest) = sections.split_at(batch * each);

@@ -48,6 +48,13 @@ pub(super) struct Search {
     pub(super) padding: u32,
 }
 
+impl Search {
+    /// For at most `cap` outliers of each problem in `cells`.
+    pub(super) fn new(shape: &Shape, cap: u32, cells: &Cells) -> Self {
+        Self { cap, threshold: shape.rule.threshold(), stride: cells.stride, padding: 0 }
+    }
+}
+
 /// Why a search ended, in the shader's numbers.
 pub(super) mod reason {
     pub(in crate::gpu) const MET: u32 = 0;
@@ -85,7 +92,7 @@ impl Rule {
     }
 
     /// What it compares with.
-    pub(super) fn threshold(self) -> f32 {
+    fn threshold(self) -> f32 {
         match self {
             Self::MaxResidual(epsilon)
             | Self::ResidualNorm(epsilon)

@@ -142,10 +142,7 @@ impl GpuDenoisePlan<'_> {
             let Some(batch) = pending.pop_front() else { break };
             let cut = batch.cut.clone();
             let whole = strip.get_or_insert_with(|| empty_strip(&run.job(), cut.rows.clone()));
-            if let Some(seconds) = batch.collect(&self.gpu, &grid, whole)? {
-                *report.device_seconds.get_or_insert_default() += seconds;
-            }
-            report.batches += 1;
+            report.count_batch(batch.collect(&self.gpu, &grid, whole)?);
             pace.learn(cut.count(), last.elapsed());
             last = Instant::now();
             if cut.columns.end == grid.columns() {

@@ -15,12 +15,22 @@ pub struct GpuReport {
 }
 
 impl GpuReport {
+    /// One more batch, and the seconds that the device took for it.
+    pub(super) fn count_batch(&mut self, seconds: Option<f64>) {
+        self.batches += 1;
+        self.add_seconds(seconds);
+    }
+
+    fn add_seconds(&mut self, seconds: Option<f64>) {
+        if let Some(seconds) = seconds {
+            *self.device_seconds.get_or_insert_default() += seconds;
+        }
+    }
+
     /// Takes in how another part of the work went.
     pub(super) fn add(&mut self, other: Self) {
         self.batches += other.batches;
-        if let Some(seconds) = other.device_seconds {
-            *self.device_seconds.get_or_insert_default() += seconds;
-        }
+        self.add_seconds(other.device_seconds);
         if self.fallback.is_none() {
             self.fallback = other.fallback;
         }

@@ -94,7 +94,7 @@ pub(crate) fn paper(
                 let p = (0..n * n).map(|t| if t / n == t % n { lambda } else { 0.0 }).collect();
                 Literal::Quadratic { p, d_c: lambda }
             }
-            other => unimplemented!("the literal algorithm with {other:?}"),
+            other => panic!("no such penalty when this was written: {other:?}"),
         };
         let y: Vec<f64> = pixels.iter().map(|&(i, _)| image[i]).collect();
         let mut support = vec![];
