@@ -16,7 +16,7 @@ fn small(block: usize, step: usize, transform: Transform) -> Bm3d<f64> {
     let stage =
         Stage { block, step, radius: 5, group: 8, max_distance: 3000.0, beta: 2.0, transform };
     let second = Stage { group: 16, max_distance: 400.0, transform: Transform::Dct, ..stage };
-    Bm3d { first: stage, second, threshold: 2.7 }
+    Bm3d { first: stage, second, threshold: 2.7, wiener: true }
 }
 
 fn noisy(width: usize, height: usize, sigma: f64, seed: u64) -> Vec<f64> {
@@ -62,6 +62,21 @@ fn the_normal_profile_is_the_literal_one_too() {
     let fast = settings.denoise(Plane::new(&z, width, height).unwrap(), 25.0).unwrap();
     let slow = literal::bm3d(&settings, &[(&z, 25.0)], width, height, None);
     assert!(largest_difference(fast.samples(), &slow[0]) < 1e-9);
+}
+
+#[test]
+fn without_the_second_stage_it_is_the_basic_estimate() {
+    let (width, height) = (45, 38);
+    let z = noisy(width, height, 25.0, 9);
+    let settings = Bm3d { wiener: false, ..small(8, 3, Transform::Dct) };
+    let fast = settings.denoise(Plane::new(&z, width, height).unwrap(), 25.0).unwrap();
+    let slow = literal::bm3d(&settings, &[(&z, 25.0)], width, height, None);
+    assert!(largest_difference(fast.samples(), &slow[0]) < 1e-9);
+    // A channel without noise stays as it is here, too.
+    let plane = Plane::new(&z, width, height).unwrap();
+    let both = settings.denoise_channels(&[(plane, 0.0), (plane, 25.0)], None).unwrap();
+    assert_eq!(both[0].samples(), z);
+    assert!(largest_difference(both[1].samples(), &slow[0]) < 1e-9);
 }
 
 #[test]

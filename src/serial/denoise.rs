@@ -266,6 +266,7 @@ struct Bm3d<T> {
     first: bm3d::Stage<T>,
     second: bm3d::Stage<T>,
     threshold: T,
+    wiener: bool,
 }
 
 read_by_shadow!(Bm3d<T> => bm3d::Bm3d<T>, T: Real);
@@ -274,8 +275,8 @@ impl<T: Real> TryFrom<Bm3d<T>> for bm3d::Bm3d<T> {
     type Error = Error;
 
     fn try_from(read: Bm3d<T>) -> Result<Self, Error> {
-        let Bm3d { first, second, threshold } = read;
+        let Bm3d { first, second, threshold, wiener } = read;
         check_deviation("threshold", threshold)?;
-        Ok(Self { first, second, threshold })
+        Ok(Self { first, second, threshold, wiener })
     }
 }

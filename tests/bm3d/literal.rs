@@ -62,6 +62,9 @@ pub fn bm3d(
         |c, group, _| threshold(group, levels[c]),
         &noisy,
     );
+    if !settings.wiener {
+        return basic;
+    }
     let basic: Vec<&[f64]> = basic.iter().map(|b| &b[..]).collect();
     stage(
         &settings.second,

@@ -103,14 +103,8 @@ pub(super) fn bm3d(
         None => noise_level(plane, None),
     };
     let noise = planes.iter().map(noise).collect::<Result<Vec<f32>, _>>()?;
-    let filter = |sigma: f32| Bm3d::for_noise(sigma, peak);
-    let channels = if let (&[red, green, blue], &[a, b, c]) = (planes, &noise[..]) {
-        filter(a).denoise_rgb([red, green, blue], [a, b, c], None)?.into()
-    } else {
-        let each = planes.iter().zip(&noise);
-        each.map(|(&plane, &sigma)| filter(sigma).denoise(plane, sigma))
-            .collect::<Result<_, _>>()?
-    };
+    let loud: Vec<_> = planes.iter().copied().zip(noise.iter().copied()).collect();
+    let channels = bm3d::denoise_image(&loud, |sigma| Bm3d::for_noise(sigma, peak))?;
     let none = |plane: &Plane<'_, f32>| {
         PlaneBuf::new(vec![0.0; plane.area()], plane.width(), plane.height())
     };

@@ -66,6 +66,22 @@ impl<T: Real> Bm3d<T> {
     }
 }
 
+/// Removes noise from all channels of an image, each with its deviation: three
+/// are red, green and blue, and are filtered together; any others each by
+/// itself. The settings follow from a deviation, of three channels the first.
+///
+/// # Errors
+/// As [`Bm3d::denoise_channels`].
+pub fn denoise_image<T: Real>(
+    channels: &[(Plane<'_, T>, T)],
+    settings: impl Fn(T) -> Bm3d<T>,
+) -> Result<Vec<PlaneBuf<T>>, Error> {
+    if let &[(red, a), (green, b), (blue, c)] = channels {
+        return Ok(settings(a).denoise_rgb([red, green, blue], [a, b, c], None)?.into());
+    }
+    channels.iter().map(|&(plane, sigma)| settings(sigma).denoise(plane, sigma)).collect()
+}
+
 /// Replaces every pixel by `matrix` times it.
 fn mix<T: Real>([a, b, c]: &mut [Vec<T>; 3], matrix: &[[f64; 3]; 3]) {
     let matrix = matrix.map(|row| row.map(constant::<T>));

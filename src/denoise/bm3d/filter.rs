@@ -89,20 +89,24 @@ impl<T: Real> Bm3d<T> {
             first.push(Channel { noisy, basic: None, level: self.threshold * sigma });
         }
         let basic = stage::run(&self.first, samples(&noisy[0]), &first, trust);
-        let mut second = Vec::with_capacity(loud.len());
-        for ((&channel, basic), &sigma) in first.iter().zip(&basic).zip(&sigmas) {
-            let basic = Some(samples(basic));
-            second.push(Channel { basic, level: sigma * sigma, ..channel });
-        }
-        let guide = if loud.first() == Some(&0) { &basic[0] } else { &noisy[0] };
-        // The basic estimate is as good at repaired pixels as elsewhere.
-        let trust = TrustUse { matching: None, ..trust };
-        let last = stage::run(&self.second, samples(guide), &second, trust);
-        drop((first, second));
+        let filtered = if self.wiener {
+            let mut second = Vec::with_capacity(loud.len());
+            for ((&channel, basic), &sigma) in first.iter().zip(&basic).zip(&sigmas) {
+                let basic = Some(samples(basic));
+                second.push(Channel { basic, level: sigma * sigma, ..channel });
+            }
+            let guide = if loud.first() == Some(&0) { &basic[0] } else { &noisy[0] };
+            // The basic estimate is as good at repaired pixels as elsewhere.
+            let trust = TrustUse { matching: None, ..trust };
+            stage::run(&self.second, samples(guide), &second, trust)
+        } else {
+            basic
+        };
+        drop(first);
 
         let mut results = noisy;
-        for (i, last) in loud.into_iter().zip(last) {
-            results[i] = last;
+        for (i, filtered) in loud.into_iter().zip(filtered) {
+            results[i] = filtered;
         }
         let mut planes = Vec::with_capacity(results.len());
         for result in results {

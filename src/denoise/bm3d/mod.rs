@@ -34,6 +34,7 @@ mod stage;
 mod strip;
 mod transform;
 
+pub use colour::denoise_image;
 pub use filter::Trust;
 pub use settings::{Bm3d, Stage};
 pub use transform::Transform;
