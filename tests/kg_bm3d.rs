@@ -63,7 +63,7 @@ fn literal(pixels: &[f32], looks: usize) -> (Vec<f32>, Vec<bool>) {
             repaired[i] + (pixels[i] - repaired[i]).clamp(-rest, rest)
         })
         .collect();
-    for (strength, wiener) in &[(2.4, false), (1.4, true), (1.0, true)][..looks] {
+    for (strength, wiener) in &[(2.4, false), (1.5, true), (1.0, true)][..looks] {
         let strength = 1.0 + abound * (strength - 1.0);
         let mut bm3d = Bm3d::for_noise(strength * sigma, 255.0);
         for stage in [&mut bm3d.first, &mut bm3d.second] {

@@ -1,16 +1,20 @@
 //! The deviation of the noise, from the image alone.
 //!
-//! Of every 2 x 2 pixels a b / c d, the diagonal Haar coefficient has the
-//! deviation of the noise and sees little of the picture:
+//! Of every 2 x 2 pixels a b / c d, the diagonal Haar coefficient
 //!
-//! $$ h = \frac{a - b - c + d}{2}, \qquad \hat\sigma = \frac{\operatorname{median} |h|}{0.6745} $$
+//! $$ h = \frac{a - b - c + d}{2} $$
 //!
-//! (D. L. Donoho, "De-noising by soft-thresholding", IEEE Trans. Information
-//! Theory 41(3), 1995). Texture is taken for noise, though: over a whole
-//! photograph this reads a tenth too much and more. So only the windows with
-//! the least texture count, as told by the other two differences of the same
-//! pixels. In white noise those are independent of h, and choosing by them
-//! does not make the estimate smaller than it should be.
+//! has the deviation of the noise and sees little of the picture (D. L. Donoho,
+//! "De-noising by soft-thresholding", IEEE Trans. Information Theory 41(3), 1995,
+//! takes the median of |h| for the scale). Texture is taken for noise, though:
+//! over a whole photograph this reads a tenth too much and more. So only windows
+//! with little texture count, as told by the other two differences of the same
+//! pixels. In white noise those are independent of h, and choosing by them does
+//! not make the estimate smaller than it should be: first the calmest few windows,
+//! then all that are not rougher than such noise makes them.
+//!
+//! The scale is the deviation of the coefficients within [`CUT`] times itself. It
+//! varies less than the median does, and does not go in steps where the pixels do.
 
 use super::Plane;
 use crate::real::{constant, count};
@@ -22,11 +26,26 @@ use core::cmp::Ordering;
 /// Side of a window, in pixels.
 const WINDOW: usize = 16;
 
-/// The share of windows that count: one in so many.
+/// The share of windows that count at first: one in so many.
 const ONE_IN: usize = 24;
 
 /// Coefficients that are wanted at least, where there are so many.
 const ENOUGH: usize = 1500;
+
+/// How often the windows are chosen anew, by the noise found so far.
+const GROWTHS: usize = 3;
+
+/// The texture of windows that count then, as a multiple of what noise alone has.
+const NO_ROUGHER: f64 = 1.1;
+
+/// Coefficients larger than this many deviations are not noise.
+const CUT: f64 = 2.0;
+
+/// The variance of a normal variable of deviation one within [`CUT`].
+const CUT_VARIANCE: f64 = 0.773_741_303_549_923_2;
+
+/// How often the cut is moved: each time the error is less than half.
+const ROUNDS: usize = 12;
 
 /// The least part of a window that must be known for it to count: one in so
 /// many coefficients.
@@ -53,24 +72,55 @@ pub fn noise_level<T: Real>(
         Error::check_len("width of the mask", ignore.width(), plane.width())?;
         Error::check_len("height of the mask", ignore.height(), plane.height())?;
     }
-    let mut windows = windows(plane, ignore, extremes(plane));
+    let mut windows = windows(plane, ignore, extremes(plane, ignore));
     // Where noise was clipped there is less of it; but not all can be left out.
     if windows.iter().any(|window| !window.clipped) {
         windows.retain(|window| !window.clipped);
     }
     windows.sort_unstable_by(|a, b| a.texture.partial_cmp(&b.texture).unwrap_or(Ordering::Equal));
-    let wanted = windows.len().div_ceil(ONE_IN);
     let mut sizes = Vec::new();
-    for (i, window) in windows.iter().enumerate() {
-        if i >= wanted && sizes.len() >= ENOUGH {
+    let mut taken = 0;
+    let take = |taken: &mut usize, sizes: &mut Vec<T>| {
+        cells(plane, ignore, windows[*taken].at, |[_, _, h], _| sizes.push(h.abs()));
+        *taken += 1;
+    };
+    let calmest = windows.len().div_ceil(ONE_IN);
+    while taken < windows.len() && (taken < calmest || sizes.len() < ENOUGH) {
+        take(&mut taken, &mut sizes);
+    }
+    let mut noise = scale(&mut sizes);
+    for _ in 0..GROWTHS {
+        // The squares of two coefficients are twice the variance.
+        let calm = constant::<T>(2.0 * NO_ROUGHER) * noise * noise;
+        while taken < windows.len() && windows[taken].texture <= calm {
+            take(&mut taken, &mut sizes);
+        }
+        noise = scale(&mut sizes);
+    }
+    Ok(noise)
+}
+
+/// The deviation of normal values, of which these are the sizes, robustly.
+fn scale<T: Real>(sizes: &mut [T]) -> T {
+    if sizes.is_empty() {
+        return T::zero();
+    }
+    let mut scale = median(sizes, 0) / constant(NORMAL_MEDIAN);
+    for _ in 0..ROUNDS {
+        let within = constant::<T>(CUT) * scale;
+        let (mut sum, mut number) = (T::zero(), 0);
+        for &size in &*sizes {
+            if size < within {
+                sum = sum + size * size;
+                number += 1;
+            }
+        }
+        if number == 0 {
             break;
         }
-        cells(plane, ignore, window.at, |[_, _, h], _| sizes.push(h.abs()));
+        scale = (sum / (count::<T>(number) * constant(CUT_VARIANCE))).sqrt();
     }
-    if sizes.is_empty() {
-        return Ok(T::zero());
-    }
-    Ok(median(&mut sizes, 0) / constant(NORMAL_MEDIAN))
+    scale
 }
 
 /// A part of the image.
@@ -130,12 +180,14 @@ fn cells<T: Real>(
     }
 }
 
-/// The least and the greatest pixel.
-fn extremes<T: Real>(plane: Plane<'_, T>) -> (T, T) {
+/// The least and the greatest pixel that counts.
+fn extremes<T: Real>(plane: Plane<'_, T>, ignore: Option<Plane<'_, bool>>) -> (T, T) {
     let mut extremes = (T::infinity(), T::neg_infinity());
     for y in 0..plane.height() {
-        for pixel in plane.row(y) {
-            extremes = (extremes.0.min(pixel), extremes.1.max(pixel));
+        for (x, pixel) in plane.row(y).enumerate() {
+            if !ignore.is_some_and(|ignore| ignore.get(x, y)) {
+                extremes = (extremes.0.min(pixel), extremes.1.max(pixel));
+            }
         }
     }
     extremes
