@@ -1,4 +1,4 @@
-"""Figures of scikit-image for tests/metrics.rs: writes metrics.csv beside it.
+"""Figures of scikit-image for tests/library/metrics.rs: writes metrics.csv beside it.
 
 Made with scikit-image 0.26.0 and numpy 2.4.6:  python tests/data/metrics.py
 

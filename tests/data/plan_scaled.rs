@@ -1,4 +1,4 @@
-// A plan of six points, for tests/flash.rs.
+// A plan of six points, for tests/library/flash.rs.
 
 /// Number of points.
 pub const N: usize = 6;

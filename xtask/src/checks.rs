@@ -13,6 +13,10 @@ const NO_MATHEMATICS: &str = "enable the feature `std`, or `libm`";
 const LEVELS: [&str; 3] =
     ["--no-default-features --features libm", "--no-default-features --features libm,alloc", ""];
 
+/// The program without GPUs. The library is named, and has features that the program
+/// does not use, so that nearly all they depend on is what the other tests have built.
+const LEAN: &str = "-p kgard -p kgard-cli --no-default-features --features kgard/libm,kgard/serde";
+
 /// rustfmt, on every crate.
 pub(crate) fn formatting() -> Outcome {
     component("fmt", "rustfmt")?;
@@ -36,13 +40,15 @@ pub(crate) fn lints() -> Outcome {
     Ok(())
 }
 
-/// Every test; with an adapter none may be skipped for want of one.
+/// Every test; with an adapter none may be skipped for want of one. The examples
+/// as programs have been through Clippy, and are run by a test: they are not linked.
 pub(crate) fn tests(has_gpu: bool) -> Outcome {
-    let mut tests = cargo("test --workspace --all-features");
+    let mut tests = cargo("test --workspace --all-features --tests");
     if has_gpu {
         tests.env("KGARD_NEEDS_GPU", "1");
     }
-    run(tests)
+    run(tests)?;
+    run(cargo("test --workspace --all-features --doc"))
 }
 
 /// The library with each set of features: no warnings, and its own tests. The
@@ -53,7 +59,7 @@ pub(crate) fn feature_levels() -> Outcome {
         run(cargo(&format!("test -p kgard --lib {features}")))?;
     }
     run(cargo("clippy -p kgard-cli --no-default-features --all-targets -- -D warnings"))?;
-    run(cargo("test -p kgard-cli --no-default-features --test cli -- no_gpu"))?;
+    run(cargo(&format!("test {LEAN} --test cli -- no_gpu")))?;
     expect_failure(cargo("check -p kgard --lib --no-default-features"), NO_MATHEMATICS)
 }
 

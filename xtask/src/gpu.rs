@@ -2,7 +2,7 @@
 //! program on the processor.
 
 use crate::steps::{Outcome, Trouble};
-use crate::tools::{answer, cargo, command, install, kgard, run};
+use crate::tools::{answer, build_kgard, command, install, kgard};
 
 /// What Debian calls the loader, and the drivers with the program on the
 /// processor among them.
@@ -27,8 +27,7 @@ pub(crate) fn installed_adapter() -> Outcome {
 
 /// Whether the program that is to be tested finds an adapter.
 fn is_there() -> Result<bool, Trouble> {
-    // As the tests are built: they need not build it again.
-    run(cargo("build --workspace --all-features"))?;
+    build_kgard()?;
     let mut program = command(kgard());
     program.args(["devices", "--json"]);
     Ok(answer(program).is_some_and(|json| !json.contains("\"gpu\":null")))

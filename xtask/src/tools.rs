@@ -37,7 +37,7 @@ pub(crate) fn target_dir() -> PathBuf {
     root().join(chosen)
 }
 
-/// The program, once it is built.
+/// The program, once [`build_kgard`] has made it.
 pub(crate) fn kgard() -> PathBuf {
     target_dir().join(format!("debug/kgard{}", env::consts::EXE_SUFFIX))
 }
@@ -54,6 +54,12 @@ pub(crate) fn cargo(arguments: &str) -> Command {
     let mut command = command(env::var_os("CARGO").unwrap_or("cargo".into()));
     command.args(arguments.split_whitespace());
     command
+}
+
+/// Builds the program with its tests. Any other choice of packages, features or
+/// targets would have cargo build it, and much below it, once more.
+pub(crate) fn build_kgard() -> Outcome {
+    run(cargo("test --workspace --all-features --no-run --test cli"))
 }
 
 /// The compiler that belongs to [`cargo`].

@@ -2,7 +2,7 @@
 //! stands in `tests/web`.
 
 use crate::steps::{Outcome, Trouble, failed};
-use crate::tools::{cargo, exists, find, install, kgard, root, run, run_within, with_arguments};
+use crate::tools::{build_kgard, exists, find, install, kgard, root, run_within, with_arguments};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub(crate) fn tests() -> Outcome {
         install("nodejs npm")?;
     }
     let browser = browser()?;
-    run(cargo("build -p kgard-cli"))?;
+    build_kgard()?;
     let mut packages = with_arguments("npm", "ci --no-audit --no-fund");
     packages.current_dir(root().join("tests/web"));
     run_within(packages, PACKAGES).map_err(|_| {

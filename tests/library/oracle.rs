@@ -1,6 +1,6 @@
 //! The oracle of the other tests, against solvers that nobody here wrote.
 #![allow(missing_docs, clippy::pedantic)]
-mod common;
+use crate::common;
 
 use common::oracle::{self, Penalty};
 use common::problem::{Problem, Random};

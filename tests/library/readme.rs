@@ -5,7 +5,7 @@ use kgard::{PlanRef, Workspace};
 
 #[test]
 fn memory_table() {
-    let readme = include_str!("../README.md");
+    let readme = include_str!("../../README.md");
     let rows: Vec<Vec<usize>> = readme
         .lines()
         .skip_while(|line| !line.starts_with("| n | plan, RKHS, f32"))

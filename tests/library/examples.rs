@@ -4,15 +4,15 @@
 #![allow(clippy::duplicate_mod)]
 
 #[cfg(feature = "image")]
-#[path = "../examples/denoise_image.rs"]
+#[path = "../../examples/denoise_image.rs"]
 mod denoise_image;
-#[path = "../examples/interop.rs"]
+#[path = "../../examples/interop.rs"]
 mod interop;
-#[path = "../examples/own_kernel.rs"]
+#[path = "../../examples/own_kernel.rs"]
 mod own_kernel;
-#[path = "../examples/own_scalar.rs"]
+#[path = "../../examples/own_scalar.rs"]
 mod own_scalar;
-#[path = "../examples/robust_curve.rs"]
+#[path = "../../examples/robust_curve.rs"]
 mod robust_curve;
-#[path = "../examples/sensor.rs"]
+#[path = "../../examples/sensor.rs"]
 mod sensor;

@@ -19,7 +19,7 @@ fn planes<T: Real>(width: i64, height: i64, peak: i64, noise: i64) -> (Vec<T>, V
 
 /// Compares with every line of the figures, in the scalar `T`.
 fn agrees<T: Real>(tolerance: f64) {
-    let figures = include_str!("data/metrics.csv");
+    let figures = include_str!("../data/metrics.csv");
     assert_eq!(figures.lines().count(), 7);
     for line in figures.lines().skip(1) {
         let cells: Vec<&str> = line.split(',').collect();

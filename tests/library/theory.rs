@@ -1,6 +1,6 @@
 //! Theorem 1: its quantities against their definitions, and its promise.
 #![allow(missing_docs, clippy::pedantic)]
-mod common;
+use crate::common;
 
 use common::problem::Random;
 use kgard::theory::{identification, sigma_max};

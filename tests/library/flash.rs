@@ -1,6 +1,6 @@
 //! Plans that leave the machine: bytes and Rust source.
 #![allow(missing_docs, clippy::pedantic)]
-mod common;
+use crate::common;
 
 use common::problem::Problem;
 use kgard::{Error, Gaussian, Plan, PlanRef, Regularizer, Stop, Workspace};
@@ -121,10 +121,10 @@ fn planning_in_a_wider_type_pays() {
 #[allow(dead_code, unreachable_pub, clippy::unreadable_literal)]
 mod generated {
     pub mod mapped {
-        include!("data/plan_mapped.rs");
+        include!("../data/plan_mapped.rs");
     }
     pub mod scaled {
-        include!("data/plan_scaled.rs");
+        include!("../data/plan_scaled.rs");
     }
 }
 
@@ -135,7 +135,7 @@ fn rust_source_is_the_plan() {
     let check = |regularizer: Regularizer<'_, f64>, file: &str, included: PlanRef<'_, f32>| {
         let plan = Plan::new(&SOURCE_POINTS, Gaussian::new(0.3), regularizer).unwrap();
         let plan = plan.cast(Gaussian::new(0.3_f32)).unwrap();
-        let source = plan.to_rust_source("A plan of six points, for tests/flash.rs.");
+        let source = plan.to_rust_source("A plan of six points, for tests/library/flash.rs.");
         let path = format!("{}/tests/data/{file}", env!("CARGO_MANIFEST_DIR"));
         if std::env::var_os("KGARD_BLESS").is_some() {
             return std::fs::write(&path, &source).unwrap();

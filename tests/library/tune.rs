@@ -1,6 +1,6 @@
 //! Tuning from the data alone.
 #![allow(missing_docs, clippy::pedantic)]
-mod common;
+use crate::common;
 
 use common::problem::{Problem, Random};
 use kgard::tune::{self, Penalty, SUBSET, Tuner};

@@ -1,6 +1,6 @@
 //! Every path through KGARD against Algorithm 1 written literally.
 #![allow(missing_docs, clippy::pedantic)]
-mod common;
+use crate::common;
 
 use common::oracle::{self, Penalty, State};
 use common::problem::Problem;

@@ -1,6 +1,6 @@
 //! Kernels against their formulas, and their Gram matrices.
 #![allow(missing_docs, clippy::pedantic)]
-mod common;
+use crate::common;
 
 use approx::assert_relative_eq;
 use common::problem::Random;

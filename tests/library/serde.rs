@@ -2,7 +2,7 @@
 //! be.
 #![cfg(feature = "serde")]
 #![allow(missing_docs, clippy::pedantic)]
-mod common;
+use crate::common;
 
 use common::problem::Problem;
 use kgard::baselines::rb_rvm::{RbRvm, RbRvmFit};

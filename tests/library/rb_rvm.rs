@@ -1,7 +1,7 @@
 //! RB-RVM against the formulas of its model, written down in full.
 #![allow(missing_docs, clippy::pedantic)]
 
-mod common;
+use crate::common;
 
 use common::oracle::gauss;
 use common::problem::{Problem, Random};

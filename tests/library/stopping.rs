@@ -1,6 +1,6 @@
 //! The stopping rules: each one's own condition, written out again here.
 #![allow(missing_docs, clippy::pedantic)]
-mod common;
+use crate::common;
 
 use common::problem::Problem;
 use kgard::regression::stop::Reading;

@@ -1,6 +1,6 @@
 //! The linear algebra against faer and nalgebra.
 #![allow(missing_docs, clippy::pedantic)]
-mod common;
+use crate::common;
 
 use common::problem::Random;
 use kgard::linalg::{cholesky, eigen, multiply, self_product, self_product_scratch_len};

@@ -1,7 +1,7 @@
 //! A scalar that is neither `f32` nor `f64`, and a kernel of the user's own,
 //! through the public interface.
 #![allow(missing_docs, clippy::pedantic)]
-mod common;
+use crate::common;
 
 use common::problem::Problem;
 use kgard::{Error, Gaussian, Kernel, Plan, Real, Regularizer, Stop};

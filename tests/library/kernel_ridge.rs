@@ -14,7 +14,7 @@ struct Table {
 
 impl Table {
     fn read() -> Self {
-        let mut lines = include_str!("data/kernel_ridge.csv").lines();
+        let mut lines = include_str!("../data/kernel_ridge.csv").lines();
         let names = lines.next().unwrap().split(',').collect();
         let rows = lines.map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect());
         Self { names, rows: rows.collect() }

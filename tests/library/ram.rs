@@ -1,6 +1,6 @@
 //! RAM: the conditions of its minimum, an independent solver, its stages.
 #![allow(missing_docs, clippy::pedantic)]
-mod common;
+use crate::common;
 
 use common::problem::Problem;
 use kgard::baselines::Ram;

@@ -1,0 +1,25 @@
+//! The tests of the library but for pictures, devices and counted allocations.
+//! One program: each would compile the generic code that it uses for itself.
+#![allow(missing_docs, clippy::pedantic)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod algorithm1;
+mod bad_input;
+mod examples;
+mod flash;
+mod kernel_ridge;
+mod kernels;
+mod linalg;
+mod metrics;
+mod oracle;
+mod ram;
+mod rb_rvm;
+mod readme;
+mod scalars;
+mod send_sync;
+mod serde;
+mod stopping;
+mod theory;
+mod tune;
