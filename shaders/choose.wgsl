@@ -16,6 +16,8 @@ override N: u32 = 144u;
 override BLOCKS: u32 = (N + 3u) / 4u;
 // Rungs that are looked at side by side; there may be fewer.
 const RUNGS = 8u;
+// Blocks of a thread that change together: what changes is read once for all of them.
+const TOGETHER = 5u;
 
 var<workgroup> c: array<vec4<f32>, BLOCKS>;
 // Pixels that change, and what goes into or out of each.
@@ -138,12 +140,24 @@ fn list_suspects(t: u32, region: u32) -> u32 {
 
 // Adds the changes of so many pixels to each thread's own coefficients.
 fn update(t: u32, count: u32) {
-    for (var b = t; b < BLOCKS; b += WG) {
-        var own = c[b];
+    for (var first = t; first < BLOCKS; first += TOGETHER * WG) {
+        var own: array<vec4<f32>, TOGETHER>;
         for (var a = 0u; a < count; a++) {
-            own += changes[a] * basis[places[a] * BLOCKS + b];
+            let row = places[a] * BLOCKS;
+            let change = changes[a];
+            for (var i = 0u; i < TOGETHER; i++) {
+                let b = first + i * WG;
+                if b < BLOCKS {
+                    own[i] += change * basis[row + b];
+                }
+            }
         }
-        c[b] = own;
+        for (var i = 0u; i < TOGETHER; i++) {
+            let b = first + i * WG;
+            if b < BLOCKS {
+                c[b] += own[i];
+            }
+        }
     }
 }
 
