@@ -16,10 +16,15 @@ override N: u32 = 144u;
 override BLOCKS: u32 = (N + 3u) / 4u;
 // Rungs that are looked at side by side; there may be fewer.
 const RUNGS = 8u;
+// Blocks of a thread that change together: what changes is read once for all of them.
+const TOGETHER = 5u;
 
 var<workgroup> c: array<vec4<f32>, BLOCKS>;
-// What goes into or out of each pixel.
-var<workgroup> changes: array<vec4<f32>, BLOCKS>;
+// Pixels that change, and what goes into or out of each.
+var<workgroup> places: array<u32, N>;
+var<workgroup> changes: array<f32, N>;
+// How many of them each thread has found.
+var<workgroup> counts: array<u32, WG>;
 // Three inner products for each rung, of each thread, then of all.
 var<workgroup> parts: array<array<vec3<f32>, RUNGS>, WG>;
 // The risk of each rung and the variance of what it does not fit.
@@ -94,24 +99,64 @@ fn choose(t: u32, noise: f32) -> u32 {
     return workgroupUniformLoad(&chosen);
 }
 
-// Adds the change of a pixel to each thread's own coefficients.
-fn add(t: u32, pixel: u32, change: f32) {
-    // Most pixels do not change.
-    if change != 0.0 {
-        for (var b = t; b < BLOCKS; b += WG) {
-            c[b] += change * basis[pixel * BLOCKS + b];
-        }
-    }
+// What a suspect adds to a pixel.
+fn change_of(region: u32, pixel: u32) -> f32 {
+    let b = pixel / 4u;
+    let i = pixel % 4u;
+    return cells[cell(DATA, region, b)][i] - cells[cell(CALM, region, b)][i];
 }
 
-fn update(t: u32) {
-    for (var b = 0u; b < BLOCKS; b++) {
-        let change = changes[b];
-        if any(change != vec4<f32>()) {
-            add(t, 4u * b, change.x);
-            add(t, 4u * b + 1u, change.y);
-            add(t, 4u * b + 2u, change.z);
-            add(t, 4u * b + 3u, change.w);
+// Lists the pixels that differ from the data without suspects, and by how much.
+// Gives how many there are.
+fn list_suspects(t: u32, region: u32) -> u32 {
+    // Each thread looks at a part of the pixels, in their order.
+    let share = (N + WG - 1u) / WG;
+    let end = min((t + 1u) * share, N);
+    var mine = 0u;
+    for (var i = t * share; i < end; i++) {
+        mine += select(0u, 1u, change_of(region, i) != 0.0);
+    }
+    counts[t] = mine;
+
+    // Separates what each thread has counted from all that add it up.
+    workgroupBarrier();
+
+    var all = 0u;
+    var at = 0u;
+    for (var l = 0u; l < WG; l++) {
+        at = select(at, all, l == t);
+        all += counts[l];
+    }
+    for (var i = t * share; i < end; i++) {
+        let change = change_of(region, i);
+        if change != 0.0 {
+            places[at] = i;
+            changes[at] = change;
+            at += 1u;
+        }
+    }
+    return all;
+}
+
+// Adds the changes of so many pixels to each thread's own coefficients.
+fn update(t: u32, count: u32) {
+    for (var first = t; first < BLOCKS; first += TOGETHER * WG) {
+        var own: array<vec4<f32>, TOGETHER>;
+        for (var a = 0u; a < count; a++) {
+            let row = places[a] * BLOCKS;
+            let change = changes[a];
+            for (var i = 0u; i < TOGETHER; i++) {
+                let b = first + i * WG;
+                if b < BLOCKS {
+                    own[i] += change * basis[row + b];
+                }
+            }
+        }
+        for (var i = 0u; i < TOGETHER; i++) {
+            let b = first + i * WG;
+            if b < BLOCKS {
+                c[b] += own[i];
+            }
         }
     }
 }
@@ -149,16 +194,16 @@ fn before(
     let region = group.x;
     for (var b = t; b < BLOCKS; b += WG) {
         c[b] = cells[cell(COEFFICIENTS, region, b)];
-        changes[b] = cells[cell(DATA, region, b)] - cells[cell(CALM, region, b)];
     }
-    // Its barriers also separate the changes that threads brought from all that
+    let count = list_suspects(t, region);
+    // Its barriers also separate the changes that threads have listed from all that
     // read them.
     let rung = choose(t, tile.floor_);
     if t == 0u {
         let misfit = max(tile.floor_, sqrt(risks[rung].y));
         problems[region] = Problem(rung, tile.extreme * misfit, 0u, 0u);
     }
-    update(t);
+    update(t, count);
     for (var b = t; b < BLOCKS; b += WG) {
         cells[cell(COEFFICIENTS, region, b)] = c[b];
     }
@@ -188,13 +233,18 @@ fn after(
     let region = group.x;
     for (var b = t; b < BLOCKS; b += WG) {
         c[b] = cells[cell(COEFFICIENTS, region, b)];
-        changes[b] = -cells[cell(OUTLIERS, region, b)];
+    }
+    let count = problems[region].count;
+    for (var a = t; a < count; a += WG) {
+        let pixel = u32(cells[cell(ORDER, region, a / 4u)][a % 4u]);
+        places[a] = pixel;
+        changes[a] = -cells[cell(OUTLIERS, region, pixel / 4u)][pixel % 4u];
     }
 
-    // Separates the changes that threads brought from all that read them.
+    // Separates the changes that threads have listed from all that read them.
     workgroupBarrier();
 
-    update(t);
+    update(t, count);
     let rung = choose(t, tile.noise);
     if t == 0u {
         problems[region].rung = rung;

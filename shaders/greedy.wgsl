@@ -1,10 +1,10 @@
 // Algorithm 1 of the paper on a residual maker H, one workgroup a problem. The
 // twin of src/regression/greedy.rs; symbols as there.
 //
-// Points come in blocks of four. Each thread has the blocks t, t + WG, ... and nobody
-// else writes what belongs to them: residual, variance, and their rows of W. What
-// threads hand to one another goes through workgroup memory, and every barrier says
-// what it separates. Points beyond the last have no residual, and cannot be chosen.
+// Points come in a list, and that in blocks of four. Each thread has the blocks t,
+// t + WG, ... and nobody else writes what belongs to them: residual, variance, and
+// their rows of W. What threads hand to one another goes through workgroup memory, and
+// every barrier says what it separates. What is beyond the list is out from the start.
 
 struct Search {
     // How many outliers may be searched for.
@@ -19,11 +19,11 @@ struct Search {
 
 @group(0) @binding(0) var<uniform> search: Search;
 // H of each rung, one after another; symmetric.
-@group(0) @binding(1) var<storage, read> makers: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> makers: array<f32>;
 @group(0) @binding(2) var<storage, read_write> problems: array<Problem>;
-// In: flags, and H y as the residuals. Out: the residuals without the outliers, the
-// outliers and their order.
-@group(0) @binding(3) var<storage, read_write> cells: array<vec4<f32>>;
+// In: flags, and H y as the residuals. Out: the outliers and their order, and the
+// residuals without them if the list is of all points.
+@group(0) @binding(3) var<storage, read_write> cells: array<f32>;
 // W, column after column, of each problem.
 @group(0) @binding(4) var<storage, read_write> columns: array<vec4<f32>>;
 
@@ -39,7 +39,12 @@ override RULE: u32 = 0u;
 override STUDENTIZED: bool = true;
 // Whether the problems have flags; without, every point can be an outlier.
 override FLAGGED: bool = true;
-// Entries of the two scratch arrays, which only some rules need.
+// Whether points without a flag matter. They cannot be chosen, but the rule may look
+// at their residuals, or somebody else.
+override WHOLE: bool = true;
+// Entries of the list, which is made of flags, and of the two scratch arrays, which
+// only some rules need.
+override LIST: u32 = 1u;
 override BARS: u32 = 1u;
 override SCORES: u32 = 1u;
 
@@ -58,6 +63,10 @@ const CAP = 1u;
 const EXHAUSTED = 2u;
 const KNOWN_SINGULAR = 3u;
 
+// Kinds of points in the list, as they are counted.
+const OTHER = 1u;
+const KNOWN = 0x10000u;
+
 // What `choice` says besides the index of a point.
 const STOP = 0xffffffffu;
 // What `state` says besides a variance.
@@ -65,16 +74,20 @@ const NOT_ELIGIBLE = -1.0;
 const TAKEN_OUT = -2.0;
 const EPSILON = 1.1920929e-7;
 
+// The points that matter: those known to be bad, then the others. How many are known,
+// and how many there are.
+var<workgroup> list: array<u32, LIST>;
+var<workgroup> sizes: vec2<u32>;
 var<workgroup> residual: array<vec4<f32>, BLOCKS>;
 // The variance of the residual for noise of variance one, or one of the above.
 var<workgroup> state: array<vec4<f32>, BLOCKS>;
 // Row j of W: the new row of L.
-var<workgroup> row: array<vec4<f32>, (K + 3u) / 4u>;
+var<workgroup> row: array<f32, K>;
 // L^-1 (H y)_S as it grows, the diagonal of L, and S.
 var<workgroup> lengths: array<f32, K>;
 var<workgroup> diagonal: array<f32, K>;
 var<workgroup> support: array<u32, K>;
-// What each thread brings to a comparison or a sum.
+// What each thread brings to a comparison or a sum, or to the list.
 var<workgroup> values: array<f32, WG>;
 var<workgroup> places: array<u32, WG>;
 // What thread 0 decides.
@@ -86,25 +99,32 @@ var<workgroup> reason: u32;
 var<workgroup> bars: array<atomic<u32>, BARS>;
 var<workgroup> scores: array<f32, SCORES>;
 var<workgroup> counter: atomic<u32>;
-// What the histogram rule keeps from the first step of the search, and which that
-// is: points known to be bad come before.
+// What the histogram rule keeps from the first step of the search.
 var<workgroup> kept: f32;
-var<workgroup> start: u32;
 
-// The extreme value of all threads, the first of equals, and its place: in
-// values[0] and places[0] behind the last barrier.
-fn reduce_largest(t: u32, value: f32, place: u32) {
-    values[t] = value;
-    places[t] = place;
-    for (var half = WG / 2u; half > 0u; half /= 2u) {
+// A point, and what it would be chosen for.
+struct Candidate {
+    score: f32,
+    place: u32,
+}
+
+// The extreme value of the first `threads`, the first of equals, and its place: in
+// values[0] and places[0] behind the last barrier. They are a power of two; others have
+// nothing to say.
+fn reduce_largest(t: u32, threads: u32, mine: Candidate) {
+    var best = mine;
+    values[t] = best.score;
+    places[t] = best.place;
+    for (var half = threads / 2u; half > 0u; half /= 2u) {
         // Separates what was written a round before, by others, from its use.
         workgroupBarrier();
         if t < half {
-            let other = values[t + half];
-            let at = places[t + half];
-            if other > values[t] || (other == values[t] && at < places[t]) {
-                values[t] = other;
-                places[t] = at;
+            let other = Candidate(values[t + half], places[t + half]);
+            let first = other.score == best.score && other.place < best.place;
+            if other.score > best.score || first {
+                best = other;
+                values[t] = best.score;
+                places[t] = best.place;
             }
         }
     }
@@ -130,32 +150,20 @@ fn residual_of(i: u32) -> f32 {
     return residual[i / 4u][i % 4u];
 }
 
-// What the points of a block are chosen for: their residuals, or the squares of
-// the studentised ones.
-fn scores_of(block: u32) -> vec4<f32> {
-    let r = residual[block];
-    if !STUDENTIZED {
-        return abs(r);
+// The more extreme of a candidate and a block of points with residuals r and variances
+// v: by their residuals, or by the squares of the studentised ones.
+fn more_extreme(best: Candidate, block: u32, r: vec4<f32>, v: vec4<f32>) -> Candidate {
+    var s = abs(r);
+    if STUDENTIZED {
+        s = select(vec4<f32>(), r * r / v, v > vec4<f32>());
     }
-    let v = state[block];
-    return select(vec4<f32>(), r * r / v, v > vec4<f32>());
-}
-
-// The most extreme point of all, in values[0] and places[0].
-fn select_point(t: u32) {
-    var best = 0.0;
-    var place = STOP;
-    for (var b = t; b < BLOCKS; b += WG) {
-        let s = scores_of(b);
-        let most = max(max(s.x, s.y), max(s.z, s.w));
-        if most > best {
-            best = most;
-            // The first of equals.
-            let at = select(select(select(3u, 2u, s.z == most), 1u, s.y == most), 0u, s.x == most);
-            place = 4u * b + at;
-        }
+    let most = max(max(s.x, s.y), max(s.z, s.w));
+    if !(most > best.score) {
+        return best;
     }
-    reduce_largest(t, best, place);
+    // The first of equals.
+    let at = select(select(select(3u, 2u, s.z == most), 1u, s.y == most), 0u, s.x == most);
+    return Candidate(most, 4u * block + at);
 }
 
 // Phi^-1(1 - p) for a small p: formula 26.2.23 of Abramowitz and Stegun.
@@ -215,7 +223,7 @@ fn automatic_is_met(t: u32, out: u32) -> bool {
     let tail_is_usual = values[0] <= expected + 1.3 * sqrt(expected);
     // Separates all that read the sum from the next comparison.
     workgroupBarrier();
-    reduce_largest(t, largest, 0u);
+    reduce_largest(t, WG, Candidate(largest, 0u));
     let all_within = values[0] <= scale * upper_quantile(0.05 / f32(left));
     // Separates all that read it from the next use of the memory.
     workgroupBarrier();
@@ -233,11 +241,11 @@ fn histogram_gap(t: u32) -> f32 {
         low = min(low, abs(residual_of(i)));
         high = max(high, abs(residual_of(i)));
     }
-    reduce_largest(t, high, 0u);
+    reduce_largest(t, WG, Candidate(high, 0u));
     let most = values[0];
     // Separates all that read the largest from the next comparison.
     workgroupBarrier();
-    reduce_largest(t, -low, 0u);
+    reduce_largest(t, WG, Candidate(-low, 0u));
     let least = -values[0];
     for (var i = t; i < BARS; i += WG) {
         atomicStore(&bars[i], 0u);
@@ -302,7 +310,7 @@ fn rule_is_met(t: u32, out: u32, begin: u32, extreme: f32, limit: f32) -> bool {
                 }
                 // Separates all that read the last comparison from this one.
                 workgroupBarrier();
-                reduce_largest(t, mine, 0u);
+                reduce_largest(t, WG, Candidate(mine, 0u));
                 most = values[0];
                 // Separates all that read it from the next use of the memory.
                 workgroupBarrier();
@@ -331,7 +339,7 @@ fn rule_is_met(t: u32, out: u32, begin: u32, extreme: f32, limit: f32) -> bool {
             }
             // Separates all that read the last comparison from this one.
             workgroupBarrier();
-            reduce_largest(t, mine, 0u);
+            reduce_largest(t, WG, Candidate(mine, 0u));
             let most = values[0];
             // Separates all that read the largest from the sum.
             workgroupBarrier();
@@ -359,42 +367,125 @@ fn rule_is_met(t: u32, out: u32, begin: u32, extreme: f32, limit: f32) -> bool {
     }
 }
 
-// Where a block of a problem is in a section of the cells.
-fn cell(section: u32, problem: u32, block: u32) -> u32 {
-    return section * (search.stride / 4u) + problem * BLOCKS + block;
+// Where a point of a problem is in a section of the cells.
+fn cell(section: u32, problem: u32, point: u32) -> u32 {
+    return section * search.stride + problem * 4u * BLOCKS + point;
 }
 
-fn is_known(problem: u32, i: u32) -> bool {
-    return cells[cell(FLAGS, problem, i / 4u)][i % 4u] >= 2.0;
+fn flag_of(problem: u32, point: u32) -> u32 {
+    return u32(cells[cell(FLAGS, problem, point)]);
 }
 
-// The next point known to be bad, from `start` on.
-fn next_known(problem: u32, start: u32) -> u32 {
-    for (var i = start; i < N; i++) {
-        if is_known(problem, i) {
-            return i;
+fn are_eligible(problem: u32, points: vec4<u32>) -> vec4<bool> {
+    if !FLAGGED {
+        return vec4(true);
+    }
+    let flags = vec4(
+        flag_of(problem, points.x),
+        flag_of(problem, points.y),
+        flag_of(problem, points.z),
+        flag_of(problem, points.w),
+    );
+    return (flags & vec4(1u)) != vec4<u32>();
+}
+
+fn residuals_at(problem: u32, points: vec4<u32>) -> vec4<f32> {
+    let at = vec4(cell(RESIDUALS, problem, 0u)) + points;
+    return vec4(cells[at.x], cells[at.y], cells[at.z], cells[at.w]);
+}
+
+fn entries_of_h(at: vec4<u32>) -> vec4<f32> {
+    return vec4(makers[at.x], makers[at.y], makers[at.z], makers[at.w]);
+}
+
+fn point_at(place: u32) -> u32 {
+    if FLAGGED {
+        return list[place];
+    }
+    return place;
+}
+
+// The points of a block; beyond the list its last one.
+fn points_of(block: u32, count: u32) -> vec4<u32> {
+    let at = min(vec4(4u * block) + vec4(0u, 1u, 2u, 3u), vec4(count - 1u));
+    return vec4(point_at(at.x), point_at(at.y), point_at(at.z), point_at(at.w));
+}
+
+// What counts as a point known to be bad, as another that matters, or as nothing.
+fn kind_of(flag: u32) -> u32 {
+    return select(select(0u, OTHER, WHOLE || flag == 1u), KNOWN, flag >= 2u);
+}
+
+// Makes the list, and gives its sizes.
+fn make_list(t: u32, problem: u32) -> vec2<u32> {
+    if !FLAGGED {
+        return vec2(0u, N);
+    }
+    // Each thread looks at a part of the points, in their order. It counts both kinds
+    // in one number: there are fewer points than 2^16.
+    let share = (N + WG - 1u) / WG;
+    let end = min((t + 1u) * share, N);
+    var mine = 0u;
+    for (var i = t * share; i < end; i++) {
+        mine += kind_of(flag_of(problem, i));
+    }
+    places[t] = mine;
+
+    // Separates what each thread has counted from all that add it up.
+    workgroupBarrier();
+
+    var all = 0u;
+    var before = 0u;
+    for (var l = 0u; l < WG; l++) {
+        before = select(before, all, l == t);
+        all += places[l];
+    }
+    let known = all / KNOWN;
+    var next_known = before / KNOWN;
+    var next_other = known + before % KNOWN;
+    for (var i = t * share; i < end; i++) {
+        let kind = kind_of(flag_of(problem, i));
+        if kind == KNOWN {
+            list[next_known] = i;
+            next_known += 1u;
+        } else if kind == OTHER {
+            list[next_other] = i;
+            next_other += 1u;
         }
     }
-    return STOP;
+    if t == 0u {
+        sizes = vec2(known, known + all % KNOWN);
+    }
+    // Separates the parts of the list and thread 0's sizes from all that read them, and
+    // what was counted from the next use of its memory.
+    return workgroupUniformLoad(&sizes);
 }
 
-// H e_j - W d for a block of points, with d = row j of W.
-fn column_block(maker: u32, j: u32, w: u32, k: u32, block: u32) -> vec4<f32> {
-    var sum = makers[maker + j * BLOCKS + block];
+// What a new point brings: H e_j - W d for a block of points, and H_jj - d^T d, with
+// d = row j of W.
+struct Extension {
+    column: vec4<f32>,
+    squared: f32,
+}
+
+fn extension(h: vec4<f32>, h_jj: f32, w: u32, k: u32, block: u32) -> Extension {
+    var added = Extension(h, h_jj);
     var at = w + block;
     var m = 0u;
     // Four columns at a time: a loop costs more than what is in it.
     for (; m + 4u <= k; m += 4u) {
-        let d = row[m / 4u];
-        sum -= d.x * columns[at] + d.y * columns[at + BLOCKS]
+        let d = vec4(row[m], row[m + 1u], row[m + 2u], row[m + 3u]);
+        added.column -= d.x * columns[at] + d.y * columns[at + BLOCKS]
             + d.z * columns[at + 2u * BLOCKS] + d.w * columns[at + 3u * BLOCKS];
+        added.squared -= dot(d, d);
         at += 4u * BLOCKS;
     }
     for (; m < k; m++) {
-        sum -= row[m / 4u][m % 4u] * columns[at];
+        added.column -= row[m] * columns[at];
+        added.squared -= row[m] * row[m];
         at += BLOCKS;
     }
-    return sum;
+    return added;
 }
 
 @compute @workgroup_size(WG)
@@ -403,49 +494,40 @@ fn greedy(
     @builtin(workgroup_id) group: vec3<u32>,
 ) {
     let problem = group.x;
-    let maker = problems[problem].rung * N * BLOCKS;
+    // Rows of H are filled up to blocks.
+    let maker = problems[problem].rung * N * 4u * BLOCKS;
     let limit = problems[problem].limit;
     let w = problem * K * BLOCKS;
-    for (var b = t; b < BLOCKS; b += WG) {
-        let points = vec4(4u * b) + vec4(0u, 1u, 2u, 3u);
-        residual[b] = select(vec4<f32>(), cells[cell(RESIDUALS, problem, b)], points < vec4(N));
-        cells[cell(OUTLIERS, problem, b)] = vec4<f32>();
-        var eligible = points < vec4(N);
-        if FLAGGED {
-            let flags = vec4<u32>(cells[cell(FLAGS, problem, b)]);
-            eligible = eligible & ((flags & vec4(1u)) != vec4<u32>());
-        }
-        let at = min(points, vec4(N - 1u)) * BLOCKS + maker + b;
-        let diagonal_of_h = vec4(
-            makers[at.x].x,
-            makers[at.y].y,
-            makers[at.z].z,
-            makers[at.w].w,
-        );
-        state[b] = select(vec4(NOT_ELIGIBLE), diagonal_of_h, eligible);
+    for (var i = t; i < 4u * BLOCKS; i += WG) {
+        cells[cell(OUTLIERS, problem, i)] = 0.0;
     }
-    // Thread 0's own.
-    var known = STOP;
+    let listed = make_list(t, problem);
+    let begin = min(listed.x, K);
+    let count = listed.y;
+    let blocks = (count + 3u) / 4u;
+    // Threads that have a block, as a power of two.
+    let threads = min(1u << (32u - countLeadingZeros(max(blocks, 1u) - 1u)), WG);
+    var mine = Candidate(0.0, STOP);
+    for (var b = t; b < blocks; b += WG) {
+        let points = points_of(b, count);
+        let inside = vec4(4u * b) + vec4(0u, 1u, 2u, 3u) < vec4(count);
+        let r = select(vec4<f32>(), residuals_at(problem, points), inside);
+        let diagonal_of_h = entries_of_h(vec4(maker) + points * (4u * BLOCKS + 1u));
+        let can_be = select(vec4(NOT_ELIGIBLE), diagonal_of_h, are_eligible(problem, points));
+        let v = select(vec4(TAKEN_OUT), can_be, inside);
+        mine = more_extreme(mine, b, r, v);
+        residual[b] = r;
+        state[b] = v;
+    }
     if t == 0u {
         taken = 0u;
         reason = MET;
-        start = 0u;
-        if FLAGGED {
-            known = next_known(problem, 0u);
-            if RULE == HISTOGRAM_ONCE {
-                for (var i = known; i != STOP && start < K; i = next_known(problem, i + 1u)) {
-                    start += 1u;
-                }
-            }
-        }
     }
 
-    // Separates what each thread has set up from all that compare, and thread 0's
-    // count from all that take it.
-    let begin = workgroupUniformLoad(&start);
-
     for (var k = 0u; k <= K; k++) {
-        select_point(t);
+        // Its barriers also separate what each thread has set up or changed from all
+        // that the rules compare.
+        reduce_largest(t, threads, mine);
         let extreme = values[0];
         let place = places[0];
         let met = rule_is_met(t, k, begin, extreme, limit);
@@ -453,9 +535,8 @@ fn greedy(
             choice = STOP;
             if reason != MET {
                 // The last point could not be taken out.
-            } else if known != STOP && k < K {
-                choice = known;
-                known = next_known(problem, known + 1u);
+            } else if k < begin {
+                choice = k;
             } else if met {
                 reason = MET;
             } else if k >= min(search.cap, K) {
@@ -471,87 +552,90 @@ fn greedy(
         }
         // Separates thread 0's decision from all that act on it, and this
         // comparison's memory from the next one's.
-        let j = workgroupUniformLoad(&choice);
-        if j == STOP {
+        let at = workgroupUniformLoad(&choice);
+        if at == STOP {
             break;
         }
 
         for (var m = t; m < k; m += WG) {
-            row[m / 4u][m % 4u] = columns[w + m * BLOCKS + j / 4u][j % 4u];
+            row[m] = columns[w + m * BLOCKS + at / 4u][at % 4u];
         }
         // Separates the row that threads have brought together from all that read
         // it.
         workgroupBarrier();
 
         // L <- [L 0; d^T b]: the paper's rank-one extension. All threads find the
-        // same b.
-        let whole = makers[maker + j * BLOCKS + j / 4u][j % 4u];
-        var squared = whole;
-        var m = 0u;
-        for (; m + 4u <= k; m += 4u) {
-            squared -= dot(row[m / 4u], row[m / 4u]);
-        }
-        for (; m < k; m++) {
-            let d = row[m / 4u][m % 4u];
-            squared -= d * d;
-        }
-        if squared > abs(whole) * EPSILON * f32(k + 1u) {
-            let b = sqrt(squared);
-            let length = pivot / b;
-            for (var block = t; block < BLOCKS; block += WG) {
-                let v = state[block];
-                // What is out already has no residual, now and later.
-                let entries = select(
-                    column_block(maker, j, w, k, block) / b,
-                    vec4<f32>(),
-                    v == vec4(TAKEN_OUT),
-                );
-                columns[w + k * BLOCKS + block] = entries;
-                let left = max(v - entries * entries, EPSILON * v);
-                let is_j = vec4(4u * block) + vec4(0u, 1u, 2u, 3u) == vec4(j);
-                residual[block] = select(residual[block] - length * entries, vec4<f32>(), is_j);
-                state[block] = select(select(v, left, v > vec4<f32>()), vec4(TAKEN_OUT), is_j);
+        // same b; there is none if the point depends on those that are out.
+        let j = point_at(at);
+        let column = maker + j * 4u * BLOCKS;
+        let h_jj = makers[column + j];
+        var b = 0.0;
+        var length = 0.0;
+        mine = Candidate(0.0, STOP);
+        for (var block = t; block < blocks; block += WG) {
+            let h = entries_of_h(vec4(column) + points_of(block, count));
+            let added = extension(h, h_jj, w, k, block);
+            if !(added.squared > abs(h_jj) * EPSILON * f32(k + 1u)) {
+                break;
             }
-            if t == 0u {
+            b = sqrt(added.squared);
+            length = pivot / b;
+            let before = state[block];
+            // What is out already has no residual, now and later.
+            let entries = select(added.column / b, vec4<f32>(), before == vec4(TAKEN_OUT));
+            columns[w + k * BLOCKS + block] = entries;
+            let left = max(before - entries * entries, EPSILON * before);
+            let is_j = vec4(4u * block) + vec4(0u, 1u, 2u, 3u) == vec4(at);
+            let r = select(residual[block] - length * entries, vec4<f32>(), is_j);
+            let rest = select(before, left, before > vec4<f32>());
+            let v = select(rest, vec4(TAKEN_OUT), is_j);
+            mine = more_extreme(mine, block, r, v);
+            residual[block] = r;
+            state[block] = v;
+        }
+        // Thread 0 has the first block.
+        if t == 0u {
+            if b > 0.0 {
                 lengths[k] = length;
                 diagonal[k] = b;
-                support[k] = j;
+                support[k] = at;
                 taken = k + 1u;
-            }
-        } else if t == 0u {
-            reason = EXHAUSTED;
-            if FLAGGED {
-                reason = select(EXHAUSTED, KNOWN_SINGULAR, is_known(problem, j));
+            } else {
+                reason = select(EXHAUSTED, KNOWN_SINGULAR, k < begin);
             }
         }
 
-        // Separates the new column of W, in storage, and the pivot from the next
-        // step, in which all threads read and thread 0 writes them.
+        // Separates the new column of W from the next step, in which all threads read
+        // it, and the outliers' zeros from thread 0, which writes values there. The
+        // barriers of the comparison do the same for workgroup memory: residuals, and
+        // the pivot, which thread 0 writes anew.
         storageBarrier();
-        workgroupBarrier();
     }
 
     // L^T u = L^-1 (H y)_S, where row a of L is row S_a of W.
-    let count = workgroupUniformLoad(&taken);
-    for (var a = count; a > 0u; a--) {
+    let found = workgroupUniformLoad(&taken);
+    for (var a = found; a > 0u; a--) {
         let s = support[a - 1u];
         let u = lengths[a - 1u] / diagonal[a - 1u];
         for (var b = t; b < a - 1u; b += WG) {
             lengths[b] -= columns[w + b * BLOCKS + s / 4u][s % 4u] * u;
         }
         if t == 0u {
-            cells[cell(OUTLIERS, problem, s / 4u)][s % 4u] = u;
-            cells[cell(ORDER, problem, (a - 1u) / 4u)][(a - 1u) % 4u] = f32(s);
+            let point = point_at(s);
+            cells[cell(OUTLIERS, problem, point)] = u;
+            cells[cell(ORDER, problem, a - 1u)] = f32(point);
         }
         // Separates the lengths that threads have changed from the next, which
         // all of them read.
         workgroupBarrier();
     }
-    for (var b = t; b < BLOCKS; b += WG) {
-        cells[cell(RESIDUALS, problem, b)] = residual[b];
+    if WHOLE {
+        for (var i = t; i < N; i += WG) {
+            cells[cell(RESIDUALS, problem, point_at(i))] = residual_of(i);
+        }
     }
     if t == 0u {
-        problems[problem].count = count;
+        problems[problem].count = found;
         problems[problem].reason = reason;
     }
 }

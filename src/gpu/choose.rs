@@ -77,7 +77,7 @@ impl Choose {
 /// Bytes of workgroup memory.
 pub(super) fn workgroup_bytes(n: u32, workgroup: u32) -> u64 {
     let parts = 16 * RUNGS as u64 * u64::from(workgroup);
-    8 * u64::from(padded(n)) + parts + 8 * RUNGS as u64 + 16
+    12 * u64::from(padded(n)) + parts + 4 * u64::from(workgroup) + 8 * RUNGS as u64 + 16
 }
 
 /// The ladder as the shader reads it: the rungs' numbers, the sums of the

@@ -113,6 +113,8 @@ pub(super) struct Shape {
     pub(super) studentized: bool,
     /// Whether the points have flags.
     pub(super) flagged: bool,
+    /// Whether those without a flag matter.
+    pub(super) whole: bool,
 }
 
 impl Shape {
@@ -125,12 +127,17 @@ impl Shape {
         }
     }
 
+    /// Entries of the list of points.
+    fn list(&self) -> u32 {
+        if self.flagged { self.n } else { 1 }
+    }
+
     /// Bytes of workgroup memory.
     pub(super) fn workgroup_bytes(&self, workgroup: u32) -> u64 {
         let (bars, scores) = self.scratch();
         let k = u64::from(padded(self.k));
-        let scalars =
-            2 * u64::from(padded(self.n)) + 4 * k + u64::from(2 * workgroup + bars + scores);
+        let points = 2 * u64::from(padded(self.n)) + u64::from(self.list());
+        let scalars = points + 4 * k + u64::from(2 * workgroup + bars + scores);
         4 * scalars + SINGLES
     }
 
@@ -167,7 +174,7 @@ impl Shape {
             Rule::Histogram { .. } => 4 * points + u64::from(3 * self.n / POINTS_PER_BAR) + 32,
             Rule::Automatic => 34 * points + 64,
         };
-        k * (step + rule + k / (2 * threads) + 2) + u64::from(self.n)
+        k * (step + rule + k / (2 * threads) + 2) + 5 * points + threads
     }
 
     /// Problems of a batch at most.
@@ -180,7 +187,7 @@ impl Shape {
         Ok(usize::try_from(most.min(MOST_GROUPS.into())).unwrap_or(1))
     }
 
-    pub(super) fn constants(&self, workgroup: u32) -> [(&'static str, f64); 8] {
+    pub(super) fn constants(&self, workgroup: u32) -> [(&'static str, f64); 10] {
         let (bars, scores) = self.scratch();
         [
             ("WG", workgroup.into()),
@@ -189,6 +196,8 @@ impl Shape {
             ("RULE", self.rule.number().into()),
             ("STUDENTIZED", f64::from(u8::from(self.studentized))),
             ("FLAGGED", f64::from(u8::from(self.flagged))),
+            ("WHOLE", f64::from(u8::from(self.whole))),
+            ("LIST", self.list().into()),
             ("BARS", bars.into()),
             ("SCORES", scores.into()),
         ]

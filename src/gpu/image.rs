@@ -13,7 +13,9 @@ use super::tile::{Cut, word};
 use super::{Gpu, GpuError};
 use crate::denoise::run::Run;
 use crate::denoise::strip::{Job, Strip};
-use crate::denoise::{Band, Conditions, DenoisePlan, Denoised, Detection, Grid, Masks, Plane};
+use crate::denoise::{
+    Band, Conditions, DenoisePlan, Denoised, Detection, Grid, Masks, Plane, Smoothing,
+};
 use alloc::collections::VecDeque;
 use core::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -172,6 +174,7 @@ impl GpuDenoisePlan<'_> {
             rule,
             studentized: rule == Rule::Extreme,
             flagged: true,
+            whole: rule != Rule::Extreme || self.plan.settings.smoothing != Smoothing::Automatic,
         }
     }
 

@@ -56,7 +56,9 @@ fn shapes() -> Vec<Shape> {
     let mut all = Vec::new();
     for rule in rules {
         for studentized in [false, true] {
-            all.push(Shape { n: 400, k: 200, rule, studentized, flagged: studentized });
+            let flagged = studentized;
+            let whole = rule != Rule::Extreme;
+            all.push(Shape { n: 400, k: 200, rule, studentized, flagged, whole });
         }
     }
     all

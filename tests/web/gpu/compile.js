@@ -21,7 +21,7 @@ const SHADERS = [
 ];
 
 // The constants of `greedy`, as `Shape::constants` in src/gpu/greedy.rs.
-export function searchConstants({ WG, N, K, rule, studentized, flagged }) {
+export function searchConstants({ WG, N, K, rule, studentized, flagged, whole }) {
   return {
     WG,
     N,
@@ -29,6 +29,8 @@ export function searchConstants({ WG, N, K, rule, studentized, flagged }) {
     RULE: RULES[rule],
     STUDENTIZED: Number(studentized),
     FLAGGED: Number(flagged),
+    WHOLE: Number(whole),
+    LIST: flagged ? N : 1,
     BARS: rule.startsWith('HISTOGRAM') ? Math.floor(N / 10) + 1 : 1,
     SCORES: rule === 'AUTOMATIC' ? N : 1,
   };
@@ -63,13 +65,14 @@ export async function isBuiltWithAllConstants(device) {
     }
     const K = Math.floor(N / 2);
     for (const rule of Object.keys(RULES)) {
-      for (const [studentized, flagged] of [
-        [false, false],
-        [false, true],
-        [true, false],
-        [true, true],
+      for (const [studentized, flagged, whole] of [
+        [false, false, true],
+        [false, true, true],
+        [true, false, true],
+        [true, true, true],
+        [true, true, false],
       ]) {
-        await build('greedy', searchConstants({ WG, N, K, rule, studentized, flagged }));
+        await build('greedy', searchConstants({ WG, N, K, rule, studentized, flagged, whole }));
       }
     }
   }

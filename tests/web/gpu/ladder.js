@@ -13,7 +13,7 @@ import {
   sum,
 } from './plain.js';
 
-const [DATA, CALM, COEFFICIENTS, FILTERED, OUTLIERS, SECTIONS] = [0, 1, 3, 4, 6, 8];
+const [DATA, CALM, COEFFICIENTS, FILTERED, OUTLIERS, ORDER, SECTIONS] = [0, 1, 3, 4, 6, 7, 8];
 const RUNGS = 8;
 
 // Smoothers on any basis: `vectors` are its rows, `g` falls from one on.
@@ -78,7 +78,8 @@ export async function chooseTakesTheLeastRisk(device) {
       );
       const data = calm.map((x, j) => (j % 17 === r % 17 ? x + 30 : x));
       const outliers = data.map((x, j) => (j % 17 === r % 17 ? 28 : 0));
-      return { calm, data, outliers };
+      const order = range(n).filter((j) => outliers[j] !== 0);
+      return { calm, data, outliers, order };
     });
     const analyse = (pixels) => vectors.map((vector) => dot(vector, pixels));
     const start = (sections) => {
@@ -98,7 +99,7 @@ export async function chooseTakesTheLeastRisk(device) {
     const run = async (entry, noise, sections, rung = 0) => {
       const cells = device.storage(start(sections));
       const problems = device.storage(
-        new Uint32Array(range(4 * count).map((i) => (i % 4 ? 0 : rung))),
+        new Uint32Array(regions.flatMap(({ order }) => [rung, 0, order.length, 0])),
       );
       const tile = await device.structure('choose', 'Tile', { ...settings, noise });
       const pipeline = await device.pipeline('choose', { WG, N: n }, entry);
@@ -154,6 +155,7 @@ export async function chooseTakesTheLeastRisk(device) {
       const after = await run('after', noise, [
         [COEFFICIENTS, coefficients],
         [OUTLIERS, parts('outliers')],
+        [ORDER, parts('order')],
       ]);
       const left = regions.map(({ data, outliers }) =>
         analyse(data.map((x, j) => x - outliers[j])),

@@ -165,7 +165,7 @@ async function compare(
   { n, WG, K = Math.floor(n / 2), count = 20, outliers = 6, ...options },
 ) {
   const { kernel, ys } = problems(n, count, outliers);
-  const { rule, studentized, flags } = options;
+  const { rule, studentized, flags, whole = true } = options;
   const settings = { limit: 4, threshold: 4, cap: n, room: K, ...options };
   const makers = PENALTIES.map((penalty) => fit(kernel, penalty, [], identity(n)).residual);
   const penalty = (i) => PENALTIES[i % PENALTIES.length];
@@ -192,7 +192,8 @@ async function compare(
   const { cap, threshold } = settings;
   const parameters = await device.structure('greedy', 'Search', { cap, threshold, stride });
   const buffer = device.storage(cells);
-  const constants = searchConstants({ WG, N: n, K, rule, studentized, flagged: Boolean(flags) });
+  const flagged = Boolean(flags);
+  const constants = searchConstants({ WG, N: n, K, rule, studentized, flagged, whole });
   await device.run(
     await device.pipeline('greedy', constants),
     [count],
@@ -225,8 +226,12 @@ async function compare(
     equal(`${at}, reason`, REASONS[reason], expected.reason);
     const values = Array(each).fill(0);
     expected.order.forEach((s, k) => (values[s] = expected.values[k]));
-    ours.push(...values, ...expected.residual);
-    theirs.push(...section(OUTLIERS), ...section(RESIDUALS).slice(0, n));
+    ours.push(...values);
+    theirs.push(...section(OUTLIERS));
+    if (whole) {
+      ours.push(...expected.residual);
+      theirs.push(...section(RESIDUALS).slice(0, n));
+    }
     taken += end;
     reasons.add(expected.reason);
   });
@@ -280,19 +285,28 @@ export async function greedyHeedsFlags(device) {
   const flags = range(count).map(() =>
     range(n).map(() => (random() < 0.3 ? 0 : 1) + (random() < 0.05 ? 2 : 0)),
   );
-  for (const rule of ['EXTREME', 'MAX_RESIDUAL', 'HISTOGRAM_ONCE']) {
+  for (const [rule, WG, whole] of [
+    ['EXTREME', 64, true],
+    ['EXTREME', 64, false],
+    ['EXTREME', 8, false],
+    ['MAX_RESIDUAL', 64, true],
+    ['HISTOGRAM_ONCE', 64, true],
+  ]) {
     const studentized = rule === 'EXTREME';
     const threshold = rule === 'HISTOGRAM_ONCE' ? 30 : 4;
-    await compare(device, `${rule}, flags`, {
-      n,
-      WG: 64,
-      count,
-      rule,
-      studentized,
-      threshold,
-      flags,
-    });
+    const what = `${rule}, ${whole ? 'flags' : 'only what has a flag'}`;
+    await compare(device, what, { n, WG, count, rule, studentized, threshold, flags, whole });
   }
+  // No point has one.
+  await compare(device, 'EXTREME, no flag', {
+    n,
+    WG: 8,
+    count: 2,
+    rule: 'EXTREME',
+    studentized: true,
+    flags: [range(n), range(n)].map((points) => points.map(() => 0)),
+    whole: false,
+  });
 }
 
 // The room for outliers ends before they do, or before the points known to be bad.
