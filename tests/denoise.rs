@@ -340,6 +340,28 @@ fn masks() {
 }
 
 #[test]
+fn what_stands_in_for_bad_pixels_is_no_noise() {
+    let (width, height) = (160, 120);
+    let (pixels, _) = noisy(width, height, 8.0, 0.0, 13);
+    let plan = Denoiser::new(255.0).plan().unwrap();
+    let noise = |is_bad: &dyn Fn(usize) -> bool| {
+        let bad: Vec<bool> = (0..pixels.len()).map(is_bad).collect();
+        let masks = Masks { bad: Some(plane(&bad, width)), keep: None };
+        plan.denoise(plane(&pixels, width), masks).unwrap().report.conditions.noise
+    };
+    let truth = noise(&|_| false);
+    let mut random = Random(14);
+    let dice: Vec<f64> = pixels.iter().map(|_| random.uniform()).collect();
+    for (share, error) in [(0.05, 0.1), (0.1, 0.1), (0.2, 0.1), (0.3, 0.1), (0.5, 0.2)] {
+        let found = noise(&|i| dice[i] < share);
+        assert!((found / truth - 1.0).abs() < error, "{share}: {found} for {truth}");
+    }
+    // A hole tells nothing.
+    let found = noise(&|i| i % width < 60);
+    assert!((found / truth - 1.0).abs() < 0.1, "{found} for {truth}");
+}
+
+#[test]
 fn wrong_input_is_refused() {
     let pixels = vec![1.0; 400];
     let image = plane(&pixels, 20);

@@ -16,6 +16,8 @@ pub(super) struct Rows<T> {
     pixels: Vec<T>,
     calm: Vec<T>,
     alone: Vec<T>,
+    /// Which pixels are known to be bad; empty without a mask.
+    bad: Vec<bool>,
 }
 
 impl<T: Real> Rows<T> {
@@ -44,7 +46,11 @@ impl<T: Real> Rows<T> {
             pixels: Vec::with_capacity(area),
             calm: alloc::vec![T::zero(); area],
             alone: alloc::vec![T::zero(); area],
+            bad: Vec::new(),
         };
+        if let Some(bad) = masks.bad {
+            rows.bad.extend(range.clone().flat_map(|y| bad.row(y - top)));
+        }
         let line = |y: usize| &source[(y - read.start) * padded..][..padded];
         let looks = rows.calm.chunks_exact_mut(width).zip(rows.alone.chunks_exact_mut(width));
         for (y, (calm, alone)) in range.zip(looks) {
@@ -81,6 +87,12 @@ impl<T: Real> Rows<T> {
     /// Row `y` of the image without suspects.
     pub(super) fn calm_row(&self, y: usize) -> &[T] {
         &self.calm[(y - self.range.start) * self.width..][..self.width]
+    }
+
+    /// Which pixels of row `y` are known to be bad, if any are.
+    pub(super) fn bad_row(&self, y: usize) -> Option<&[bool]> {
+        let start = (y - self.range.start) * self.width;
+        self.bad.get(start..start + self.width)
     }
 
     fn plane<'a>(&self, samples: &'a [T]) -> Plane<'a, T> {

@@ -19,6 +19,8 @@ use num_traits::ToPrimitive;
 const DEVIATION_PER_MEAN: f64 = 1.253_314_137_315_500_3;
 /// One in so many cores is assumed to be free of texture.
 const SMOOTH_SHARE: usize = 5;
+/// The least part of a core's pixels that tell its noise: one in so many.
+const USED_ONE_IN: usize = 4;
 /// What the noise is, by what is left of it without suspects.
 const WITHOUT_SUSPECTS: f64 = 1.19;
 /// How far below the noise the estimates of the smoothest share of the cores
@@ -38,7 +40,7 @@ const MOST_WITNESSES: usize = 5;
 /// as pays where impulses drown in noise, as large as is needed otherwise.
 const EXTREME: (f64, f64) = (2.6, 4.0);
 /// How much worse it is to miss an impulse than to take out a good pixel.
-const COST_OF_MISSING: f64 = 4.0;
+const COST_OF_MISSING: f64 = 8.0;
 
 /// One region's part of a survey.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -154,7 +156,11 @@ impl<T: Real> Survey<T> {
 
     /// The noise of the smoothest cores.
     fn noise(&self) -> T {
-        let mut levels: Vec<T> = self.cells.iter().map(|cell| cell.noise).collect();
+        let levels = self.cells.iter().map(|cell| cell.noise).filter(|level| level.is_finite());
+        let mut levels: Vec<T> = levels.collect();
+        if levels.is_empty() {
+            return T::zero();
+        }
         let smooth = (levels.len() - 1) / SMOOTH_SHARE;
         let scatter = SCATTER / self.grid.core() as f64;
         let bias = WITHOUT_SUSPECTS / (1.0 - scatter);
@@ -220,12 +226,26 @@ impl<T: Real> Routine for Gradient<'_, T> {
     }
 }
 
+/// What the noise in a core follows from.
+#[derive(Clone, Copy)]
+struct CoreSum<T> {
+    /// Of the magnitudes that the filter leaves.
+    sum: T,
+    /// How many they are.
+    used: usize,
+    /// How many pixels the core has, and how many of them are known to be bad.
+    pixels: usize,
+    bad: usize,
+}
+
 /// The noise in each core of a row: the mean magnitude of what a filter leaves
-/// that takes away planes and saddles (Immerkaer 1996), on pixels that are no
-/// suspects. Counts the suspects on the way.
+/// that takes away planes and saddles (Immerkaer 1996), on pixels that are
+/// neither bad nor suspects; infinite if these are too few. Counts the suspects on
+/// the way.
 fn noise<T: Real>(grid: &Grid, row: usize, image: &Rows<T>, suspects: &mut Histogram) -> Vec<T> {
     let (width, core) = (grid.width(), grid.core());
-    let mut sums = alloc::vec![(T::zero(), 0); grid.columns()];
+    let nothing = CoreSum { sum: T::zero(), used: 0, pixels: 0, bad: 0 };
+    let mut sums = alloc::vec![nothing; grid.columns()];
     let mut bent = alloc::vec![T::zero(); width + 2];
     let mut left = alloc::vec![T::zero(); width];
     for y in row * core..((row + 1) * core).min(grid.height()) {
@@ -233,12 +253,18 @@ fn noise<T: Real>(grid: &Grid, row: usize, image: &Rows<T>, suspects: &mut Histo
         let (pixels, calm) = (image.pixel_row(y), image.calm_row(y));
         let rows = (image.calm_row(above), calm, image.calm_row(below));
         dispatch(Filter { rows, bent: &mut bent, out: &mut left });
-        let lines = left.chunks(core).zip(pixels.chunks(core).zip(calm.chunks(core)));
-        for ((sum, used), (left, (pixels, calm))) in sums.iter_mut().zip(lines) {
-            for (&left, (&pixel, &calm)) in left.iter().zip(pixels.iter().zip(calm)) {
-                if pixel == calm {
-                    *sum = *sum + left;
-                    *used += 1;
+        let bad = image.bad_row(y);
+        for (column, core_sum) in sums.iter_mut().enumerate() {
+            let at = column * core..((column + 1) * core).min(width);
+            let bad = bad.map(|bad| &bad[at.clone()]);
+            let pixels = pixels[at.clone()].iter().zip(&calm[at.clone()]);
+            core_sum.pixels += at.len();
+            for (i, (&left, (&pixel, &calm))) in left[at].iter().zip(pixels).enumerate() {
+                if bad.is_some_and(|bad| bad[i]) {
+                    core_sum.bad += 1;
+                } else if pixel == calm {
+                    core_sum.sum = core_sum.sum + left;
+                    core_sum.used += 1;
                 } else {
                     suspects.count(as_f64((pixel - calm).abs()));
                 }
@@ -247,7 +273,17 @@ fn noise<T: Real>(grid: &Grid, row: usize, image: &Rows<T>, suspects: &mut Histo
     }
     // The filter multiplies the standard deviation of white noise by six.
     let scale = constant::<T>(DEVIATION_PER_MEAN / 6.0);
-    sums.into_iter().map(|(sum, used)| scale * sum / count(used.max(1))).collect()
+    let level = |core: CoreSum<T>| {
+        if core.used * USED_ONE_IN < core.pixels {
+            return T::infinity();
+        }
+        // Means stand in for bad pixels, and the filter leaves less of them. With a
+        // share g of good ones it is (1 + g^2) / 2 of the noise: measured.
+        let good = count::<T>(core.pixels - core.bad) / count(core.pixels);
+        let seen = (T::one() + good * good) / constant(2.0);
+        scale * core.sum / (count::<T>(core.used) * seen)
+    };
+    sums.into_iter().map(level).collect()
 }
 
 /// Second differences across of second differences down.

@@ -220,7 +220,7 @@ pub(crate) fn automatic(
         4.0
     } else {
         let amplitude = (beyond[(beyond.len() - 1) / 2] as f64 / 8.0 - 40.0).exp2() / noise;
-        let odds: f64 = 2.0 * (1.0 - share) / (4.0 * share);
+        let odds: f64 = 2.0 * (1.0 - share) / (8.0 * share);
         (amplitude / 2.0 + odds.ln() / amplitude).clamp(2.6, 4.0)
     };
 

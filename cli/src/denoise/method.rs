@@ -6,7 +6,7 @@ use super::settings::Settings;
 use crate::device::Work;
 use clap::ValueEnum;
 use kgard::Gaussian;
-use kgard::denoise::bm3d::Bm3d;
+use kgard::denoise::bm3d::{Bm3d, denoise_image};
 use kgard::denoise::{KERNEL_WIDTH, Plane, PlaneBuf, noise_level, rb_rvm};
 use serde::Serialize;
 use std::time::Instant;
@@ -104,7 +104,7 @@ pub(super) fn bm3d(
     };
     let noise = planes.iter().map(noise).collect::<Result<Vec<f32>, _>>()?;
     let loud: Vec<_> = planes.iter().copied().zip(noise.iter().copied()).collect();
-    let channels = bm3d::denoise_image(&loud, |sigma| Bm3d::for_noise(sigma, peak))?;
+    let channels = denoise_image(&loud, |sigma| Bm3d::for_noise(sigma, peak))?;
     let none = |plane: &Plane<'_, f32>| {
         PlaneBuf::new(vec![0.0; plane.area()], plane.width(), plane.height())
     };
