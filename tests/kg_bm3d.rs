@@ -45,7 +45,7 @@ fn error(a: &[f32], b: &[f32]) -> f32 {
 /// The method, step by step.
 fn literal(pixels: &[f32], looks: usize) -> (Vec<f32>, Vec<bool>) {
     let kgard = Denoiser::new(255.0).denoise(plane(pixels)).unwrap();
-    let extreme = kgard.report.conditions.extreme;
+    let extreme = f32::min(1.05 * kgard.report.conditions.extreme, 4.0);
     let u = kgard.outliers.samples();
     let mut outlier: Vec<bool> = u.iter().map(|&u| u != 0.0).collect();
     let mut repaired: Vec<f32> = pixels.iter().zip(u).map(|(y, u)| y - u).collect();
@@ -67,7 +67,7 @@ fn literal(pixels: &[f32], looks: usize) -> (Vec<f32>, Vec<bool>) {
         let strength = 1.0 + abound * (strength - 1.0);
         let mut bm3d = Bm3d::for_noise(strength * sigma, 255.0);
         for stage in [&mut bm3d.first, &mut bm3d.second] {
-            (stage.step, stage.radius, stage.max_distance) = (4, 14, f32::INFINITY);
+            (stage.step, stage.radius, stage.max_distance) = (5, 14, f32::INFINITY);
         }
         bm3d.first.transform = Transform::Dct;
         bm3d.wiener = *wiener;
@@ -78,7 +78,7 @@ fn literal(pixels: &[f32], looks: usize) -> (Vec<f32>, Vec<bool>) {
             repaired[i] = match (is, outlier[i]) {
                 (false, _) => pixels[i],
                 (true, false) => pilot[i],
-                (true, true) => repaired[i] + 1.5 * (pilot[i] - repaired[i]),
+                (true, true) => repaired[i] + 1.7 * (pilot[i] - repaired[i]),
             };
             outlier[i] = is;
         }
