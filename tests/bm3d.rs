@@ -326,7 +326,7 @@ fn the_noise_level_is_found() {
         let z = noisy(width, height, sigma, 18);
         let plane = Plane::new(&z, width, height).unwrap();
         let found = noise_level(plane, None).unwrap();
-        assert!((found / sigma - 1.0).abs() < 0.08, "{sigma}: {found}");
+        assert!((found / sigma - 1.0).abs() < 0.05, "{sigma}: {found}");
 
         // A fifth of the pixels wrong, but known to be.
         let wrong: Vec<bool> = noise(z.len(), 19).iter().map(|n| n.abs() > 1.28).collect();
@@ -334,8 +334,9 @@ fn the_noise_level_is_found() {
             z.iter().zip(&wrong).map(|(z, &wrong)| z + if wrong { 100.0 } else { 0.0 }).collect();
         let plane = Plane::new(&spoilt, width, height).unwrap();
         let known = noise_level(plane, Some(Plane::new(&wrong, width, height).unwrap())).unwrap();
-        assert!((known / sigma - 1.0).abs() < 0.12, "{sigma}: {known}");
-        assert!(noise_level(plane, None).unwrap() > 1.5 * known);
+        assert!((known / sigma - 1.0).abs() < 0.08, "{sigma}: {known}");
+        let unknown = noise_level(plane, None).unwrap();
+        assert!(unknown > 1.02 * known, "{sigma}: {unknown}, {known}");
     }
 }
 

@@ -17,7 +17,7 @@ use crate::kernel::gram;
 use crate::linalg::batch::Packed;
 use crate::linalg::eigen;
 use crate::linalg::simd::{Routine, dispatch, multiply_add};
-use crate::linalg::vector::{add_scaled, dot};
+use crate::linalg::vector::{add_scaled_4, dot};
 use crate::real::{constant, count};
 use crate::{Error, Kernel, Points, Real};
 use alloc::vec::Vec;
@@ -161,12 +161,14 @@ impl<T: Real> Ladder<T> {
 
     /// What changes in the coefficients if the pixels change.
     pub(super) fn update(&self, coefficients: &mut [T], changes: impl Iterator<Item = (usize, T)>) {
-        for (pixel, change) in changes {
-            dispatch(AddScaled {
-                y: coefficients,
-                factor: change,
-                x: &self.pixels[pixel * self.n..][..self.n],
-            });
+        let mut changes = changes.fuse();
+        // Four at a time, each coefficient being read and written once; what is
+        // missing of the last four does not change.
+        while let Some(first) = changes.next() {
+            let mut next = || changes.next().unwrap_or((first.0, T::zero()));
+            let four = [first, next(), next(), next()];
+            let rows = four.map(|(pixel, _)| &self.pixels[pixel * self.n..][..self.n]);
+            dispatch(AddScaled { y: coefficients, factors: four.map(|(_, by)| by), rows });
         }
     }
 
@@ -184,15 +186,15 @@ impl<T: Real> Ladder<T> {
 
 struct AddScaled<'a, T> {
     y: &'a mut [T],
-    factor: T,
-    x: &'a [T],
+    factors: [T; 4],
+    rows: [&'a [T]; 4],
 }
 
 impl<T: Real> Routine for AddScaled<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        add_scaled::<T, FUSED>(self.y, self.factor, self.x);
+        add_scaled_4::<T, FUSED>(self.y, self.factors, self.rows);
     }
 }
 

@@ -12,6 +12,16 @@ pub(super) struct Searcher<T> {
     n: usize,
     scalars: Vec<T>,
     indices: Vec<usize>,
+    listed: List<T>,
+}
+
+/// The pixels of a region that matter, in their order.
+#[derive(Default)]
+struct List<T> {
+    points: Vec<usize>,
+    pixels: Vec<T>,
+    /// Places in the list of those known to be bad.
+    known: Vec<usize>,
 }
 
 /// A region to be searched.
@@ -33,6 +43,7 @@ pub(super) struct Region<'a, T> {
 pub(super) struct Found<'a, T> {
     pub(super) indices: &'a [usize],
     pub(super) values: &'a [T],
+    /// Of all pixels that were searched.
     pub(super) residual: &'a [T],
 }
 
@@ -40,7 +51,9 @@ impl<T: Real> Searcher<T> {
     /// Memory for regions of `n` pixels.
     pub(super) fn new(n: usize) -> Self {
         let scalars = alloc::vec![T::zero(); Workspace::<T>::len(n, n)];
-        Self { n, scalars, indices: alloc::vec![0; n] }
+        let [points, known] = [(); 2].map(|()| Vec::with_capacity(n));
+        let listed = List { points, pixels: Vec::with_capacity(n), known };
+        Self { n, scalars, indices: alloc::vec![0; n], listed }
     }
 
     /// Finds the outliers: until the largest studentised residual is within
@@ -51,8 +64,7 @@ impl<T: Real> Searcher<T> {
         detection: Detection<T>,
         limit: T,
     ) -> Result<Found<'_, T>, Error> {
-        // With more than half of the pixels gone, the rest means nothing.
-        let cap = self.n / 2;
+        let cap = self.cap();
         let mut work = Workspace::new(self.n, &mut self.scalars, &mut self.indices)?;
         let Region { pixels, known, .. } = region;
         let (k, _) = match detection {
@@ -71,6 +83,84 @@ impl<T: Real> Searcher<T> {
         let Parts { residual, values, indices, .. } = work.into_parts();
         Ok(Found { indices: &indices[..k], values: &values[..k], residual })
     }
+
+    /// The same as [`search`](Self::search) for [`Detection::Automatic`], where nobody
+    /// wants to know the residuals: those of pixels that can be no outliers are
+    /// not computed, and they are most.
+    pub(super) fn search_listed(
+        &mut self,
+        region: Region<'_, T>,
+        limit: T,
+    ) -> Result<Found<'_, T>, Error> {
+        let mut rule = Extreme { limit, cap: self.cap() };
+        let List { points, pixels, known } = &mut self.listed;
+        points.clear();
+        pixels.clear();
+        known.clear();
+        let mut next_known = region.known.iter().copied().peekable();
+        for (j, (&pixel, &eligible)) in region.pixels.iter().zip(region.eligible).enumerate() {
+            let is_known = next_known.next_if_eq(&j).is_some();
+            if is_known {
+                known.push(points.len());
+            }
+            if is_known || eligible {
+                points.push(j);
+                pixels.push(pixel);
+            }
+        }
+        let mut work = Workspace::new(points.len(), &mut self.scalars, &mut self.indices)?;
+        let (k, _) = search(&Listed { region, points }, pixels, known, &mut rule, &mut work)?;
+        let Parts { residual, values, indices, .. } = work.into_parts();
+        for place in &mut indices[..k] {
+            *place = points[*place];
+        }
+        Ok(Found { indices: &indices[..k], values: &values[..k], residual })
+    }
+
+    /// With more than half of the pixels gone, the rest means nothing.
+    fn cap(&self) -> usize {
+        self.n / 2
+    }
+}
+
+/// The listed points of a region.
+struct Listed<'a, T> {
+    region: Region<'a, T>,
+    points: &'a [usize],
+}
+
+impl<T: Real> ResidualMaker<T> for Listed<'_, T> {
+    fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    fn residual(&self, _: &[T], out: &mut [T]) {
+        for (out, &j) in out.iter_mut().zip(self.points) {
+            *out = self.region.residual[j];
+        }
+    }
+
+    fn column(&self, place: usize, out: &mut [T]) {
+        let n = self.region.len();
+        let column = &self.region.maker[self.points[place] * n..][..n];
+        for (out, &j) in out.iter_mut().zip(self.points) {
+            *out = column[j];
+        }
+    }
+
+    fn diagonal(&self, out: &mut [T], _: &mut [T]) {
+        for (out, &j) in out.iter_mut().zip(self.points) {
+            *out = self.region.variance(j);
+        }
+    }
+}
+
+impl<T: Real> Region<'_, T> {
+    /// A pixel that cannot be an outlier has an infinite variance: no residual
+    /// of it is extreme.
+    fn variance(&self, j: usize) -> T {
+        if self.eligible[j] { self.maker[j * self.len() + j] } else { T::infinity() }
+    }
 }
 
 impl<T: Real> ResidualMaker<T> for Region<'_, T> {
@@ -87,12 +177,9 @@ impl<T: Real> ResidualMaker<T> for Region<'_, T> {
         out.copy_from_slice(&self.maker[j * n..][..n]);
     }
 
-    /// A pixel that cannot be an outlier has an infinite variance: no residual
-    /// of it is extreme.
     fn diagonal(&self, out: &mut [T], _: &mut [T]) {
-        let n = self.len();
-        for (j, (out, &eligible)) in out.iter_mut().zip(self.eligible).enumerate() {
-            *out = if eligible { self.maker[j * n + j] } else { T::infinity() };
+        for (j, out) in out.iter_mut().enumerate() {
+            *out = self.variance(j);
         }
     }
 }

@@ -137,8 +137,13 @@ impl<T: Real> Job<'_, T> {
                 eligible,
                 known,
             };
-            let found = searcher.search(region, self.settings.detection, limit)?;
-            residuals[part.clone()].copy_from_slice(found.residual);
+            let found = if self.wants_residuals() {
+                let found = searcher.search(region, self.settings.detection, limit)?;
+                residuals[part.clone()].copy_from_slice(found.residual);
+                found
+            } else {
+                searcher.search_listed(region, limit)?
+            };
             self.record(row, column, found.indices, found.values, &mut outliers);
             let changes = found.indices.iter().zip(found.values).map(|(&j, &u)| (j, -u));
             ladder.update(&mut coefficients[part.clone()], changes);
@@ -182,6 +187,13 @@ impl<T: Real> Job<'_, T> {
             noise: self.floor(),
             impulses: self.conditions.impulses,
         }
+    }
+
+    /// Whether the residuals of pixels that can be no outliers matter: to a rule, or
+    /// as the result. Smoothing as suits what is left makes new ones.
+    fn wants_residuals(&self) -> bool {
+        let Settings { detection, smoothing, .. } = self.settings;
+        !matches!((detection, smoothing), (Detection::Automatic, Smoothing::Automatic))
     }
 
     /// The noise that outliers are measured by.
