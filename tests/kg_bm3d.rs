@@ -82,7 +82,7 @@ fn literal(pixels: &[f32], looks: usize) -> (Vec<f32>, Vec<bool>) {
             };
             outlier[i] = is;
         }
-        sigma = noise(&repaired, &outlier);
+        sigma = f32::min(sigma, noise(&repaired, &outlier));
         seen.clone_from(&repaired);
     }
     let last = Bm3d::for_noise(sigma, 255.0).denoise(plane(&repaired), sigma).unwrap();
