@@ -16,8 +16,8 @@ pub(super) struct Searcher<T> {
 }
 
 /// The pixels of a region that matter, in their order.
-#[derive(Default)]
 struct List<T> {
+    /// As many as there are, then room for all.
     points: Vec<usize>,
     pixels: Vec<T>,
     /// Places in the list of those known to be bad.
@@ -51,8 +51,11 @@ impl<T: Real> Searcher<T> {
     /// Memory for regions of `n` pixels.
     pub(super) fn new(n: usize) -> Self {
         let scalars = alloc::vec![T::zero(); Workspace::<T>::len(n, n)];
-        let [points, known] = [(); 2].map(|()| Vec::with_capacity(n));
-        let listed = List { points, pixels: Vec::with_capacity(n), known };
+        let listed = List {
+            points: alloc::vec![0; n],
+            pixels: Vec::with_capacity(n),
+            known: Vec::with_capacity(n),
+        };
         Self { n, scalars, indices: alloc::vec![0; n], listed }
     }
 
@@ -94,20 +97,20 @@ impl<T: Real> Searcher<T> {
     ) -> Result<Found<'_, T>, Error> {
         let mut rule = Extreme { limit, cap: self.cap() };
         let List { points, pixels, known } = &mut self.listed;
-        points.clear();
-        pixels.clear();
         known.clear();
-        let mut next_known = region.known.iter().copied().peekable();
-        for (j, (&pixel, &eligible)) in region.pixels.iter().zip(region.eligible).enumerate() {
-            let is_known = next_known.next_if_eq(&j).is_some();
+        let mut count = 0;
+        for (j, &eligible) in region.eligible.iter().enumerate() {
+            let is_known = region.known.get(known.len()) == Some(&j);
             if is_known {
-                known.push(points.len());
+                known.push(count);
             }
-            if is_known || eligible {
-                points.push(j);
-                pixels.push(pixel);
-            }
+            // Written in any case, and kept if it is to be: no jump to be guessed.
+            points[count] = j;
+            count += usize::from(eligible || is_known);
         }
+        let points = &points[..count];
+        pixels.clear();
+        pixels.extend(points.iter().map(|&j| region.pixels[j]));
         let mut work = Workspace::new(points.len(), &mut self.scalars, &mut self.indices)?;
         let (k, _) = search(&Listed { region, points }, pixels, known, &mut rule, &mut work)?;
         let Parts { residual, values, indices, .. } = work.into_parts();
