@@ -39,6 +39,7 @@ use super::{Conditions, Masks, Plane, PlaneBuf, noise_level};
 use crate::real::constant;
 use crate::regression::stop::nth_smallest;
 use crate::{Error, Kernel, Matern32, Real};
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 /// A BM3D that is there to judge by.
@@ -246,17 +247,11 @@ impl<T: Real> KgBm3dPlan<T> {
         let abound = channels.iter().map(abound).fold(T::zero(), T::max).min(T::one());
         for (look, pilot) in PILOTS[..self.looks].iter().enumerate() {
             let strength = T::one() + abound * constant(pilot.strength - 1.0);
-            let seen = |channel: &Channel<'_, T>| match look {
-                0 => channel.pulled_in(),
-                _ => channel.repaired.clone(),
+            let settings = |sigma| pilot.settings(sigma, self.peak);
+            let pilots = match look {
+                0 => filter(&channels, |channel| channel.pulled_in().into(), strength, settings)?,
+                _ => filter(&channels, Channel::as_repaired, strength, settings)?,
             };
-            let seen: Vec<Vec<T>> = channels.iter().map(seen).collect();
-            let planes = channels
-                .iter()
-                .zip(&seen)
-                .map(|(channel, seen)| (channel.plane_of(seen), strength * channel.noise));
-            let planes: Vec<_> = planes.collect();
-            let pilots = denoise_image(&planes, |sigma| pilot.settings(sigma, self.peak))?;
             for (channel, pilot) in channels.iter_mut().zip(&pilots) {
                 channel.look_again(pilot.samples(), masks);
                 // An estimate that rises has impulses in it that were let go; with it
@@ -264,10 +259,8 @@ impl<T: Real> KgBm3dPlan<T> {
                 channel.noise = channel.noise.min(self.noise_of(channel)?);
             }
         }
-        let planes =
-            channels.iter().map(|channel| (channel.plane_of(&channel.repaired), channel.noise));
-        let planes: Vec<_> = planes.collect();
-        let filtered = denoise_image(&planes, |sigma| Bm3d::for_noise(sigma, self.peak))?;
+        let settings = |sigma| Bm3d::for_noise(sigma, self.peak);
+        let filtered = filter(&channels, Channel::as_repaired, T::one(), settings)?;
         let mut result = KgBm3dDenoised {
             channels: Vec::with_capacity(channels.len()),
             outliers: Vec::with_capacity(channels.len()),
@@ -327,6 +320,19 @@ impl<T: Real> KgBm3dPlan<T> {
     }
 }
 
+/// BM3D of what is `seen` of the channels, `strength` times as strong as the noise.
+fn filter<'a, 'b, T: Real>(
+    channels: &'a [Channel<'b, T>],
+    seen: impl Fn(&'a Channel<'b, T>) -> Cow<'a, [T]>,
+    strength: T,
+    settings: impl Fn(T) -> Bm3d<T>,
+) -> Result<Vec<PlaneBuf<T>>, Error> {
+    let seen: Vec<_> = channels.iter().map(seen).collect();
+    let planes = channels.iter().zip(&seen);
+    let planes = planes.map(|(channel, seen)| (channel.plane_of(seen), strength * channel.noise));
+    denoise_image(&planes.collect::<Vec<_>>(), settings)
+}
+
 impl Pilot {
     /// Pilots need not be fine.
     fn settings<T: Real>(&self, sigma: T, peak: T) -> Bm3d<T> {
@@ -347,6 +353,11 @@ impl<T: Real> Channel<'_, T> {
     /// As large as the image.
     fn plane_of<'s, S: Copy>(&self, samples: &'s [S]) -> Plane<'s, S> {
         Plane::contiguous(samples, self.image.width(), self.image.height())
+    }
+
+    /// The image with what stands in for outliers.
+    fn as_repaired(&self) -> Cow<'_, [T]> {
+        Cow::Borrowed(&self.repaired)
     }
 
     /// The image with its outliers no farther off than [`LEFT_IN`] allows.
