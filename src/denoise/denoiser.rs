@@ -82,6 +82,12 @@ pub(crate) struct Settings<T> {
 }
 
 impl<T: Real> Settings<T> {
+    /// Whether the residuals of pixels that can be no outliers matter: to a rule, or
+    /// as the result. Smoothing as suits what is left makes new ones.
+    pub(crate) fn wants_residuals(&self) -> bool {
+        !matches!((self.detection, self.smoothing), (Detection::Automatic, Smoothing::Automatic))
+    }
+
     /// The least noise that is taken for noise.
     pub(super) fn least_noise(&self) -> T {
         self.peak * constant(LEAST_NOISE)

@@ -137,7 +137,7 @@ impl<T: Real> Job<'_, T> {
                 eligible,
                 known,
             };
-            let found = if self.wants_residuals() {
+            let found = if self.settings.wants_residuals() {
                 let found = searcher.search(region, self.settings.detection, limit)?;
                 residuals[part.clone()].copy_from_slice(found.residual);
                 found
@@ -187,13 +187,6 @@ impl<T: Real> Job<'_, T> {
             noise: self.floor(),
             impulses: self.conditions.impulses,
         }
-    }
-
-    /// Whether the residuals of pixels that can be no outliers matter: to a rule, or
-    /// as the result. Smoothing as suits what is left makes new ones.
-    fn wants_residuals(&self) -> bool {
-        let Settings { detection, smoothing, .. } = self.settings;
-        !matches!((detection, smoothing), (Detection::Automatic, Smoothing::Automatic))
     }
 
     /// The noise that outliers are measured by.

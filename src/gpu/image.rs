@@ -13,9 +13,7 @@ use super::tile::{Cut, word};
 use super::{Gpu, GpuError};
 use crate::denoise::run::Run;
 use crate::denoise::strip::{Job, Strip};
-use crate::denoise::{
-    Band, Conditions, DenoisePlan, Denoised, Detection, Grid, Masks, Plane, Smoothing,
-};
+use crate::denoise::{Band, Conditions, DenoisePlan, Denoised, Detection, Grid, Masks, Plane};
 use alloc::collections::VecDeque;
 use core::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -174,7 +172,7 @@ impl GpuDenoisePlan<'_> {
             rule,
             studentized: rule == Rule::Extreme,
             flagged: true,
-            whole: rule != Rule::Extreme || self.plan.settings.smoothing != Smoothing::Automatic,
+            whole: self.plan.settings.wants_residuals(),
         }
     }
 

@@ -1,5 +1,4 @@
 //! Every path through KGARD against Algorithm 1 written literally.
-#![allow(missing_docs, clippy::pedantic)]
 use crate::common;
 
 use common::oracle::{self, Penalty, State};

@@ -1,5 +1,4 @@
 //! Wrong input: each kind its own error, with the numbers, and never a panic.
-#![allow(missing_docs, clippy::pedantic)]
 
 use kgard::kernel::{cross_gram, gram};
 use kgard::linalg::{cholesky, eigen, multiply, self_product};

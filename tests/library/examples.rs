@@ -1,5 +1,4 @@
 //! The examples hold themselves to what they print; here they are run.
-#![allow(missing_docs, clippy::pedantic)]
 // Each example has the generator of its data as a module of its own.
 #![allow(clippy::duplicate_mod)]
 

@@ -1,5 +1,4 @@
 //! Plans that leave the machine: bytes and Rust source.
-#![allow(missing_docs, clippy::pedantic)]
 use crate::common;
 
 use common::problem::Problem;

@@ -1,5 +1,4 @@
 //! Kernels against their formulas, and their Gram matrices.
-#![allow(missing_docs, clippy::pedantic)]
 use crate::common;
 
 use approx::assert_relative_eq;

@@ -1,5 +1,4 @@
 //! The linear algebra against faer and nalgebra.
-#![allow(missing_docs, clippy::pedantic)]
 use crate::common;
 
 use common::problem::Random;

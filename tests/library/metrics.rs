@@ -1,6 +1,5 @@
 //! PSNR and SSIM against scikit-image, whose figures tests/data/metrics.py
 //! wrote down.
-#![allow(missing_docs, clippy::pedantic)]
 
 use kgard::denoise::Plane;
 use kgard::denoise::metrics::{decibels, mse, psnr, ssim};

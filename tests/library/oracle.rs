@@ -1,5 +1,4 @@
 //! The oracle of the other tests, against solvers that nobody here wrote.
-#![allow(missing_docs, clippy::pedantic)]
 use crate::common;
 
 use common::oracle::{self, Penalty};

@@ -1,5 +1,4 @@
 //! RAM: the conditions of its minimum, an independent solver, its stages.
-#![allow(missing_docs, clippy::pedantic)]
 use crate::common;
 
 use common::problem::Problem;

@@ -1,5 +1,4 @@
 //! RB-RVM against the formulas of its model, written down in full.
-#![allow(missing_docs, clippy::pedantic)]
 
 use crate::common;
 

@@ -1,5 +1,4 @@
 //! What the README says about memory, checked.
-#![allow(missing_docs, clippy::pedantic)]
 
 use kgard::{PlanRef, Workspace};
 

@@ -1,6 +1,5 @@
 //! A scalar that is neither `f32` nor `f64`, and a kernel of the user's own,
 //! through the public interface.
-#![allow(missing_docs, clippy::pedantic)]
 use crate::common;
 
 use common::problem::Problem;

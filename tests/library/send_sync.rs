@@ -1,5 +1,4 @@
 //! Every public type can be sent to another thread and shared with it.
-#![allow(missing_docs, clippy::pedantic)]
 
 use kgard::baselines::Ram;
 use kgard::baselines::rb_rvm::{RbRvm, RbRvmFit};

@@ -1,7 +1,6 @@
 //! To files and back: the same bits, and nothing that is not what it claims to
 //! be.
 #![cfg(feature = "serde")]
-#![allow(missing_docs, clippy::pedantic)]
 use crate::common;
 
 use common::problem::Problem;

@@ -1,5 +1,4 @@
 //! The stopping rules: each one's own condition, written out again here.
-#![allow(missing_docs, clippy::pedantic)]
 use crate::common;
 
 use common::problem::Problem;

@@ -1,5 +1,4 @@
 //! Theorem 1: its quantities against their definitions, and its promise.
-#![allow(missing_docs, clippy::pedantic)]
 use crate::common;
 
 use common::problem::Random;

@@ -1,5 +1,4 @@
 //! Tuning from the data alone.
-#![allow(missing_docs, clippy::pedantic)]
 use crate::common;
 
 use common::problem::{Problem, Random};
