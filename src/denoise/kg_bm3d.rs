@@ -13,6 +13,13 @@
 //! pulled in ([`LEFT_IN`]): it is strong enough to swallow what is left of an
 //! impulse, and texture of which so much is left comes back.
 //!
+//! Where noise is so strong that impulses drown in it, many are missed at first, and
+//! what is missed passes for noise. What the first pilot leaves of the image tells
+//! both apart without a decision on any pixel ([`super::mixture`]). With impulses of
+//! ±100 on 20 % of the pixels and noise of 30 the estimate of the noise was 20 to 25 %
+//! too large, and is 2 to 5 % now; the result gained 0.5 dB on Lena, 0.1 on `camera`,
+//! and 1.4 there with 20 % of salt and pepper in noise of 25.
+//!
 //! What it gives on the paper's pictures (20 dB and 10 % impulses, one seed, in dB;
 //! not clipped / stored as 8 bit):
 //!
@@ -35,7 +42,10 @@
 
 use super::bm3d::{Bm3d, Transform, denoise_image};
 use super::denoiser::{DenoisePlan, Denoised, Denoiser};
+use super::mixture::Mixture;
+use super::survey::{LEAST_IMPULSE, more_likely};
 use super::{Conditions, Masks, Plane, PlaneBuf, noise_level};
+use crate::error::as_f64;
 use crate::real::constant;
 use crate::regression::stop::nth_smallest;
 use crate::{Error, Kernel, Matern32, Real};
@@ -69,6 +79,12 @@ const PILOT_RADIUS: usize = 14;
 /// Where an outlier begins for a pilot, by where it does for KGARD, and at most in
 /// units of the noise: a pilot is less often misled.
 const EXTREME: (f64, f64) = (1.05, 4.0);
+/// The least size of impulses that residuals alone tell from noise, in its units:
+/// what looks smaller may be texture.
+const TOLD_APART: f64 = 2.5;
+/// How much worse it is to miss an impulse than to take out a good pixel, for a
+/// pilot: it is put back as it was if the next one thinks better of it.
+const COST_OF_MISSING: f64 = 0.7;
 /// Where an outlier begins, as a part of what nearly all of them exceed.
 const PART_OF_AMPLITUDE: f64 = 0.5;
 /// One in so many outliers may be smaller than what nearly all exceed.
@@ -253,6 +269,9 @@ impl<T: Real> KgBm3dPlan<T> {
                 _ => filter(&channels, Channel::as_repaired, strength, settings)?,
             };
             for (channel, pilot) in channels.iter_mut().zip(&pilots) {
+                if look == 0 {
+                    self.tell_apart(channel, pilot.samples(), masks);
+                }
                 channel.look_again(pilot.samples(), masks);
                 // An estimate that rises has impulses in it that were let go; with it
                 // the limit would rise, and more would be.
@@ -311,6 +330,30 @@ impl<T: Real> KgBm3dPlan<T> {
         };
         channel.noise = self.noise_of(&channel)?;
         Ok(channel)
+    }
+
+    /// Where impulses drown in the noise, neither KGARD nor the calm parts of the
+    /// image tell how many there are; what the first pilot leaves does. Later pilots
+    /// are weaker and keep some of the noise for themselves.
+    fn tell_apart(&self, channel: &mut Channel<'_, T>, pilot: &[T], masks: Masks<'_>) {
+        let width = channel.image.width();
+        let bad = |i: usize| masks.bad.is_some_and(|bad| bad.get(i % width, i / width));
+        let residuals = channel.samples.iter().zip(pilot).enumerate();
+        let residuals = residuals.filter(|&(i, _)| !bad(i)).map(|(_, (&y, &pilot))| y - pilot);
+        let Some(Mixture { noise, share, amplitude }) = Mixture::of(residuals, channel.noise)
+        else {
+            return;
+        };
+        let least = (TOLD_APART * noise).max(LEAST_IMPULSE * as_f64(self.peak));
+        if share < ABOUND || amplitude < least {
+            return;
+        }
+        if self.noise.is_none() {
+            channel.noise = channel.noise.min(constant(noise));
+        }
+        let amplitude = amplitude / as_f64(channel.noise);
+        let extreme = constant(more_likely(share, amplitude, COST_OF_MISSING));
+        channel.extreme = channel.extreme.min(extreme);
     }
 
     fn noise_of(&self, channel: &Channel<'_, T>) -> Result<T, Error> {

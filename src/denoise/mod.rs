@@ -26,6 +26,7 @@ pub(crate) mod impulses;
 mod kg_bm3d;
 pub(crate) mod ladder;
 pub mod metrics;
+mod mixture;
 mod noise_level;
 mod plane;
 mod rb_rvm;

@@ -30,7 +30,7 @@ const SCATTER: f64 = 0.56;
 /// impulses rather than its extremes.
 const IMPULSE: f64 = 3.5;
 /// The least impulse that is worth the name, of the range of the samples.
-const LEAST_IMPULSE: f64 = 10.0 / 255.0;
+pub(super) const LEAST_IMPULSE: f64 = 10.0 / 255.0;
 /// Share of the pixels that may be impulses with more witnesses than are allowed
 /// for: they are missed.
 const MISSED: f64 = 4.2e-5;
@@ -327,18 +327,22 @@ fn witnesses(share: f64) -> usize {
     allowed.max(1)
 }
 
-/// Where, in units of the noise, impulses begin to be more likely than
-/// noise, if a `share` of all pixels are impulses of about the size
-/// `amplitude`: the likelihoods of $\\mathcal N(0, 1)$ and
-/// $\\mathcal N(\\pm a, 1)$ are equal, weighted, at
-/// $a / 2 + \\ln(2 (1 - f) / (f \\, \\text{cost})) / a$.
+/// Where impulses begin if a `share` of all pixels are impulses of about the size
+/// `amplitude`, in units of the noise.
 fn extreme(share: f64, amplitude: f64) -> f64 {
     let (least, most) = EXTREME;
     if !(share > 0.0 && amplitude.is_finite()) {
         return most;
     }
-    let odds = 2.0 * (1.0 - share) / (share * COST_OF_MISSING);
-    (amplitude / 2.0 + ln(odds) / amplitude).clamp(least, most)
+    more_likely(share, amplitude, COST_OF_MISSING).clamp(least, most)
+}
+
+/// Where, in units of the noise, impulses begin to be more likely than noise: the
+/// likelihoods of $\mathcal N(0, 1)$ and $\mathcal N(\pm a, 1)$ are equal, weighted,
+/// at $a / 2 + \ln(2 (1 - f) / (f \, \text{cost})) / a$.
+pub(super) fn more_likely(share: f64, amplitude: f64, cost: f64) -> f64 {
+    let odds = 2.0 * (1.0 - share) / (share * cost);
+    amplitude / 2.0 + ln(odds) / amplitude
 }
 
 /// The natural logarithm, with or without std.
