@@ -7,7 +7,7 @@ mod common;
 use common::problem::Random;
 use kgard::Error;
 use kgard::denoise::bm3d::{Bm3d, Transform};
-use kgard::denoise::{Denoiser, KgBm3d, Masks, Plane, noise_level};
+use kgard::denoise::{Denoiser, KgBm3d, Masks, Plane, dead_lines, noise_level};
 
 const WIDTH: usize = 72;
 const HEIGHT: usize = 60;
@@ -247,6 +247,84 @@ fn masks_hold_to_the_end() {
         assert!(!bad[i] || result.outliers[0].samples()[i] != 0.0);
         assert!(!keep[i] || pixel == pixels[i] && result.outliers[0].samples()[i] == 0.0);
     }
+}
+
+#[test]
+fn dead_lines_are_found_and_mended() {
+    let clean = picture();
+    for noise in [0.5, 8.0, 20.0] {
+        let (mut pixels, _) = noisy(noise, 0.0, 8);
+        for pixel in &mut pixels {
+            *pixel = pixel.round().clamp(0.0, 255.0);
+        }
+        // A column, two side by side of which the second is half dead, and a row.
+        let mut dead = vec![false; pixels.len()];
+        let mut kill = |x: usize, y: usize, value: f32| {
+            pixels[y * WIDTH + x] = value;
+            dead[y * WIDTH + x] = true;
+        };
+        (0..HEIGHT).for_each(|y| kill(20, y, 0.0));
+        (0..HEIGHT).for_each(|y| kill(50, y, 255.0));
+        (0..HEIGHT / 2).for_each(|y| kill(51, y, 0.0));
+        (0..WIDTH).filter(|x| ![20, 50, 51].contains(x)).for_each(|x| kill(x, 33, 255.0));
+        // Where lines cross, one of them has a gap.
+        let found = dead_lines(plane(&pixels));
+        assert_eq!(found.samples(), dead, "noise {noise}");
+        let result = KgBm3d::new(255.0).denoise(plane(&pixels)).unwrap();
+        let outliers = result.outliers[0].samples();
+        assert!(outliers.iter().zip(&dead).all(|(&u, &dead)| !dead || u != 0.0));
+        let alive = KgBm3d::new(255.0).denoise(plane(&noisy(noise, 0.0, 8).0)).unwrap();
+        let (with, without) = (
+            error(result.channels[0].samples(), &clean),
+            error(alive.channels[0].samples(), &clean),
+        );
+        // Stripes are hard to guess; dead pixels are 25 off in the mean.
+        assert!(error(&pixels, &clean) > 25.0);
+        assert!(with < without + 7.0, "noise {noise}: {with} and {without}");
+
+        // The other way round it is the same; what is to be kept is.
+        let turned: Vec<f32> =
+            (0..pixels.len()).map(|i| pixels[(i % HEIGHT) * WIDTH + i / HEIGHT]).collect();
+        let across = dead_lines(Plane::new(&turned, HEIGHT, WIDTH).unwrap());
+        for i in 0..pixels.len() {
+            let (x, y) = (i / HEIGHT, i % HEIGHT);
+            assert_eq!(across.samples()[i], dead[y * WIDTH + x], "column {x}, row {y}");
+        }
+        let masks = Masks { bad: None, keep: Some(plane(&dead)) };
+        let kept = KgBm3d::new(255.0).plan().unwrap().denoise(&[plane(&pixels)], masks).unwrap();
+        for i in (0..pixels.len()).filter(|&i| dead[i]) {
+            assert_eq!(
+                (kept.channels[0].samples()[i], kept.outliers[0].samples()[i]),
+                (pixels[i], 0.0)
+            );
+        }
+    }
+}
+
+#[test]
+fn lines_that_are_not_dead_are_left_alone() {
+    let found =
+        |pixels: &[f32]| dead_lines(plane(pixels)).samples().iter().filter(|&&dead| dead).count();
+    let (photograph, _) = noisy(8.0, 0.05, 9);
+    assert_eq!(found(&photograph), 0);
+    assert_eq!(found(&vec![7.0; WIDTH * HEIGHT]), 0);
+    let with = |mut pixels: Vec<f32>, columns: std::ops::Range<usize>, rows: usize| {
+        for y in 0..rows {
+            pixels[y * WIDTH..][columns.clone()].fill(255.0);
+        }
+        pixels
+    };
+    assert_eq!(found(&with(photograph.clone(), 30..31, HEIGHT)), HEIGHT);
+    assert_eq!(found(&with(photograph.clone(), 30..33, HEIGHT)), 3 * HEIGHT);
+    // Short, wide, or the frame of the picture.
+    assert_eq!(found(&with(photograph.clone(), 30..31, 15)), 0);
+    assert_eq!(found(&with(photograph.clone(), 30..34, HEIGHT)), 0);
+    assert_eq!(found(&with(photograph.clone(), 0..1, HEIGHT)), 0);
+    assert_eq!(found(&with(photograph, WIDTH - 1..WIDTH, HEIGHT)), 0);
+    // Drawn on something even, or on a slope without noise.
+    assert_eq!(found(&with(vec![7.0; WIDTH * HEIGHT], 30..31, HEIGHT)), 0);
+    let slope: Vec<f32> = (0..WIDTH * HEIGHT).map(|i| (i / WIDTH) as f32).collect();
+    assert_eq!(found(&with(slope, 30..31, HEIGHT)), 0);
 }
 
 #[test]

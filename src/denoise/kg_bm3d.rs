@@ -20,6 +20,10 @@
 //! too large, and is 2 to 5 % now; the result gained 0.5 dB on Lena, 0.1 on `camera`,
 //! and 1.4 there with 20 % of salt and pepper in noise of 25.
 //!
+//! Dead rows and columns ([`dead_lines`]) are known to be bad from the beginning: a
+//! BM3D finds lines elsewhere that are like them, and would put them back. With one
+//! column in a hundred dead in `camera`, in noise of 10, this gives 33.1 dB for 24.3.
+//!
 //! What it gives on the paper's pictures (20 dB and 10 % impulses, one seed, in dB;
 //! not clipped / stored as 8 bit):
 //!
@@ -44,7 +48,7 @@ use super::bm3d::{Bm3d, Transform, denoise_image};
 use super::denoiser::{DenoisePlan, Denoised, Denoiser};
 use super::mixture::Mixture;
 use super::survey::{LEAST_IMPULSE, more_likely};
-use super::{Conditions, Masks, Plane, PlaneBuf, noise_level};
+use super::{Conditions, Masks, Plane, PlaneBuf, dead_lines, noise_level};
 use crate::error::as_f64;
 use crate::real::constant;
 use crate::regression::stop::nth_smallest;
@@ -186,7 +190,7 @@ pub struct KgBm3dDenoised<T> {
 #[derive(Debug, Clone)]
 pub struct Repaired<'a, T> {
     channels: Vec<Channel<'a, T>>,
-    masks: Masks<'a>,
+    keep: Option<Plane<'a, bool>>,
 }
 
 /// One channel at work.
@@ -195,6 +199,8 @@ struct Channel<'a, T> {
     image: Plane<'a, T>,
     samples: Vec<T>,
     repaired: Vec<T>,
+    /// Known to be outliers.
+    bad: Vec<bool>,
     outlier: Vec<bool>,
     conditions: Conditions<T>,
     /// Where an outlier begins, in units of the noise.
@@ -231,7 +237,7 @@ impl<T: Real> KgBm3dPlan<T> {
         image: &[Plane<'a, T>],
         masks: Masks<'a>,
     ) -> Result<Repaired<'a, T>, Error> {
-        self.repair_by(image, masks, |channel| self.kgard.denoise(channel, masks))
+        self.repair_by(image, masks, |channel, masks| self.kgard.denoise(channel, masks))
     }
 
     /// The same with KGARD done by `kgard`, wherever that is.
@@ -239,18 +245,25 @@ impl<T: Real> KgBm3dPlan<T> {
         &self,
         image: &[Plane<'a, T>],
         masks: Masks<'a>,
-        mut kgard: impl FnMut(Plane<'a, T>) -> Result<Denoised<T>, Error>,
+        mut kgard: impl FnMut(Plane<'a, T>, Masks<'_>) -> Result<Denoised<T>, Error>,
     ) -> Result<Repaired<'a, T>, Error> {
         let first = image.first().ok_or(Error::Empty { what: "image" })?;
         for channel in image {
             Error::check_len("width of a channel", channel.width(), first.width())?;
             Error::check_len("height of a channel", channel.height(), first.height())?;
         }
+        for mask in [masks.bad, masks.keep].into_iter().flatten() {
+            Error::check_len("mask's width", mask.width(), first.width())?;
+            Error::check_len("mask's height", mask.height(), first.height())?;
+        }
         let channels = image.iter().map(|&channel| {
-            let found = kgard(channel)?;
-            self.repair_channel(channel, masks, &found)
+            let bad = known_to_be_bad(channel, masks);
+            let plane = Plane::contiguous(&bad, channel.width(), channel.height());
+            let found =
+                kgard(channel, Masks { bad: bad.contains(&true).then_some(plane), ..masks })?;
+            self.repair_channel(channel, bad, &found)
         });
-        Ok(Repaired { channels: channels.collect::<Result<_, _>>()?, masks })
+        Ok(Repaired { channels: channels.collect::<Result<_, _>>()?, keep: masks.keep })
     }
 
     /// The second half of [`denoise`](Self::denoise): BM3D, and the second look.
@@ -258,7 +271,7 @@ impl<T: Real> KgBm3dPlan<T> {
     /// # Errors
     /// As [`Bm3d::denoise`].
     pub fn finish(&self, repaired: Repaired<'_, T>) -> Result<KgBm3dDenoised<T>, Error> {
-        let Repaired { mut channels, masks } = repaired;
+        let Repaired { mut channels, keep } = repaired;
         let abound = |channel: &Channel<'_, T>| channel.conditions.impulses / constant(ABOUND);
         let abound = channels.iter().map(abound).fold(T::zero(), T::max).min(T::one());
         for (look, pilot) in PILOTS[..self.looks].iter().enumerate() {
@@ -270,9 +283,9 @@ impl<T: Real> KgBm3dPlan<T> {
             };
             for (channel, pilot) in channels.iter_mut().zip(&pilots) {
                 if look == 0 {
-                    self.tell_apart(channel, pilot.samples(), masks);
+                    self.tell_apart(channel, pilot.samples());
                 }
-                channel.look_again(pilot.samples(), masks);
+                channel.look_again(pilot.samples(), keep);
                 // An estimate that rises has impulses in it that were let go; with it
                 // the limit would rise, and more would be.
                 channel.noise = channel.noise.min(self.noise_of(channel)?);
@@ -288,7 +301,7 @@ impl<T: Real> KgBm3dPlan<T> {
             lambda: channels[0].lambda,
         };
         for (channel, mut filtered) in channels.into_iter().zip(filtered) {
-            result.outliers.push(channel.finish(&mut filtered, masks)?);
+            result.outliers.push(channel.finish(&mut filtered, keep)?);
             result.channels.push(filtered);
         }
         Ok(result)
@@ -298,21 +311,19 @@ impl<T: Real> KgBm3dPlan<T> {
     fn repair_channel<'a>(
         &self,
         image: Plane<'a, T>,
-        masks: Masks<'_>,
+        bad: Vec<bool>,
         found: &Denoised<T>,
     ) -> Result<Channel<'a, T>, Error> {
         // Bad pixels may hold anything; KGARD's image does not.
-        let bad = |x, y| masks.bad.is_some_and(|bad| bad.get(x, y));
         let mut samples = image.to_vec();
-        let (width, restored) = (image.width(), found.image.samples());
-        for (i, sample) in samples.iter_mut().enumerate() {
-            if bad(i % width, i / width) {
-                *sample = restored[i];
-            }
+        let restored = found.image.samples();
+        for ((sample, &restored), _) in samples.iter_mut().zip(restored).zip(&bad).filter(|s| *s.1)
+        {
+            *sample = restored;
         }
         let outlier: Vec<bool> = found.outliers.samples().iter().map(|&u| u != T::zero()).collect();
         let repair = |((&y, &u), i): ((&T, &T), usize)| {
-            if bad(i % width, i / width) { restored[i] } else { y - u }
+            if bad[i] { restored[i] } else { y - u }
         };
         let repaired = samples.iter().zip(found.outliers.samples()).zip(0..).map(repair).collect();
         let sizes = found.outliers.samples().iter().map(|u| u.abs()).filter(|&u| u > T::zero());
@@ -321,6 +332,7 @@ impl<T: Real> KgBm3dPlan<T> {
             image,
             samples,
             repaired,
+            bad,
             outlier,
             conditions: found.report.conditions,
             extreme: (found.report.conditions.extreme * constant(factor)).min(constant(most)),
@@ -335,11 +347,9 @@ impl<T: Real> KgBm3dPlan<T> {
     /// Where impulses drown in the noise, neither KGARD nor the calm parts of the
     /// image tell how many there are; what the first pilot leaves does. Later pilots
     /// are weaker and keep some of the noise for themselves.
-    fn tell_apart(&self, channel: &mut Channel<'_, T>, pilot: &[T], masks: Masks<'_>) {
-        let width = channel.image.width();
-        let bad = |i: usize| masks.bad.is_some_and(|bad| bad.get(i % width, i / width));
-        let residuals = channel.samples.iter().zip(pilot).enumerate();
-        let residuals = residuals.filter(|&(i, _)| !bad(i)).map(|(_, (&y, &pilot))| y - pilot);
+    fn tell_apart(&self, channel: &mut Channel<'_, T>, pilot: &[T]) {
+        let residuals = channel.samples.iter().zip(pilot).zip(&channel.bad);
+        let residuals = residuals.filter(|(_, bad)| !**bad).map(|((&y, &pilot), _)| y - pilot);
         let Some(Mixture { noise, share, amplitude }) = Mixture::of(residuals, channel.noise)
         else {
             return;
@@ -361,6 +371,19 @@ impl<T: Real> KgBm3dPlan<T> {
         let estimate = || noise_level(channel.plane_of(repaired), Some(channel.plane_of(ignore)));
         self.noise.map_or_else(estimate, Ok)
     }
+}
+
+/// The pixels of a channel that are known to be bad, or seen to be dead.
+fn known_to_be_bad<T: Real>(channel: Plane<'_, T>, masks: Masks<'_>) -> Vec<bool> {
+    let width = channel.width();
+    let is = |mask: Option<Plane<'_, bool>>, i: usize| {
+        mask.is_some_and(|mask| mask.get(i % width, i / width))
+    };
+    let mut bad = dead_lines(channel).into_samples();
+    for (i, bad) in bad.iter_mut().enumerate() {
+        *bad = *bad && !is(masks.keep, i) || is(masks.bad, i);
+    }
+    bad
 }
 
 /// BM3D of what is `seen` of the channels, `strength` times as strong as the noise.
@@ -413,17 +436,15 @@ impl<T: Real> Channel<'_, T> {
 
     /// Which pixels are outliers, and what stands in for them, in view of a
     /// denoised image.
-    fn look_again(&mut self, pilot: &[T], masks: Masks<'_>) {
+    fn look_again(&mut self, pilot: &[T], keep: Option<Plane<'_, bool>>) {
         let width = self.image.width();
         let by_size = self.amplitude * constant(PART_OF_AMPLITUDE);
         let limit = (self.extreme * self.noise).max(by_size);
         let further = T::one() + constant(BEYOND);
         for (i, &pilot) in pilot.iter().enumerate() {
-            let (x, y) = (i % width, i / width);
             let was = self.outlier[i];
-            let bad = masks.bad.is_some_and(|bad| bad.get(x, y));
-            let keep = masks.keep.is_some_and(|keep| keep.get(x, y));
-            let is = bad || !keep && (self.samples[i] - pilot).abs() > limit;
+            let keep = keep.is_some_and(|keep| keep.get(i % width, i / width));
+            let is = self.bad[i] || !keep && (self.samples[i] - pilot).abs() > limit;
             self.outlier[i] = is;
             self.repaired[i] = match (is, was) {
                 (false, _) => self.samples[i],
@@ -434,11 +455,15 @@ impl<T: Real> Channel<'_, T> {
     }
 
     /// The outliers, and the pixels to be left alone put back.
-    fn finish(self, filtered: &mut PlaneBuf<T>, masks: Masks<'_>) -> Result<PlaneBuf<T>, Error> {
+    fn finish(
+        self,
+        filtered: &mut PlaneBuf<T>,
+        keep: Option<Plane<'_, bool>>,
+    ) -> Result<PlaneBuf<T>, Error> {
         let (width, height) = (self.image.width(), self.image.height());
         let mut outliers = alloc::vec![T::zero(); width * height];
         for (i, pixel) in filtered.samples_mut().iter_mut().enumerate() {
-            if masks.keep.is_some_and(|keep| keep.get(i % width, i / width)) {
+            if keep.is_some_and(|keep| keep.get(i % width, i / width)) {
                 *pixel = self.samples[i];
             } else if self.outlier[i] {
                 let u = self.samples[i] - *pixel;

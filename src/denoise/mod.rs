@@ -20,6 +20,7 @@
 //! ```
 
 pub mod bm3d;
+mod dead_lines;
 pub(crate) mod denoiser;
 mod grid;
 pub(crate) mod impulses;
@@ -36,6 +37,7 @@ pub(crate) mod run;
 pub(crate) mod strip;
 mod survey;
 
+pub use dead_lines::dead_lines;
 pub use denoiser::{
     Band, DenoisePlan, Denoised, Denoiser, Detection, KERNEL_WIDTH, Masks, Report, Smoothing,
 };

@@ -42,6 +42,12 @@ impl<'a, T: Copy> Plane<'a, T> {
         Self { samples, width, height, stride: width, step: 1 }
     }
 
+    /// The same with rows and columns exchanged.
+    pub(crate) fn turned(self) -> Self {
+        let Self { samples, width, height, stride, step } = self;
+        Self { samples, width: height, height: width, stride: step, step: stride }
+    }
+
     /// A plane whose rows are `stride` samples apart, and whose samples within
     /// a row are `step` apart.
     ///
@@ -171,6 +177,11 @@ impl<T: Copy> PlaneBuf<T> {
     pub fn new(samples: Vec<T>, width: usize, height: usize) -> Result<Self, Error> {
         Plane::new(&samples, width, height)?;
         Ok(Self { samples, width, height })
+    }
+
+    /// The same where the lengths are known to fit.
+    pub(crate) fn of(samples: Vec<T>, width: usize, height: usize) -> Self {
+        Self { samples, width, height }
     }
 
     /// The view of all of it.

@@ -51,7 +51,7 @@ impl GpuKgBm3dPlan<'_> {
         masks: Masks<'a>,
     ) -> Result<(Repaired<'a, f32>, GpuReport), Error> {
         let mut report = GpuReport::default();
-        let repaired = self.plan.repair_by(image, masks, |channel| {
+        let repaired = self.plan.repair_by(image, masks, |channel, masks| {
             let denoised = self.kgard.denoise(channel, masks)?;
             report.add(denoised.report);
             Ok(denoised.denoised)
