@@ -21,6 +21,7 @@ Examples:
   kgard denoise scans -o cleaned --backend gpu
   kgard denoise noisy.png -o clean.png --compare strip.png
   kgard denoise noisy.png -o clean.png --outliers map.png --reference truth.png --json
+  kgard denoise scans -o cleaned --bad dead.png --keep caption.png
   kgard denoise - -o - < noisy.png > clean.png
 
 Nothing needs to be told: kernel, smoothing, noise level and the threshold for
@@ -76,6 +77,13 @@ pub(crate) struct DenoiseArgs {
     /// The true picture, if there is one: tells PSNR and SSIM before and after
     #[arg(long, value_name = "CLEAN")]
     pub(super) reference: Option<PathBuf>,
+    /// Pixels known to be bad, for KGARD and KG-BM3D: a picture as large as the
+    /// input, bright where they are. One for all pictures of a batch
+    #[arg(long, value_name = "MASK")]
+    pub(super) bad: Option<PathBuf>,
+    /// Pixels to be left as they are, likewise
+    #[arg(long, value_name = "MASK")]
+    pub(super) keep: Option<PathBuf>,
     /// Say what would be read and written, and what would fail; write nothing
     #[arg(long)]
     pub(super) dry_run: bool,
@@ -136,6 +144,21 @@ impl DenoiseArgs {
                 "{option}: the method {} has no GPU path: drop it, or use --method kg-bm3d or kgard",
                 self.method.name()
             )));
+        }
+        for (option, path) in [("--bad", &self.bad), ("--keep", &self.keep)] {
+            let Some(path) = path else { continue };
+            if is_stdout(path) {
+                return Err(Error::usage(format!(
+                    "{option} -: a mask is a file, standard input is for the picture"
+                )));
+            }
+            if !self.method.has_masks() {
+                return Err(Error::usage(format!(
+                    "{option}: the method {} has no use for a mask: drop it, or use --method \
+                     kg-bm3d or kgard",
+                    self.method.name()
+                )));
+            }
         }
         Grid::new(1, 1, parameters.roi, parameters.core)
             .map_err(|error| Error::usage(format!("--roi and --core: {error}")))?;

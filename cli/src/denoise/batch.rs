@@ -5,6 +5,7 @@ use super::engine::Engine;
 use super::files::Files;
 use super::job::Job;
 use super::lanes::in_order;
+use super::marks::Marks;
 use super::progress::{Bars, pixels};
 use super::report::Report;
 use super::tell;
@@ -32,6 +33,7 @@ pub(super) struct Failure {
 /// Denoises all of them.
 pub(super) fn run(args: &DenoiseArgs) -> Result<()> {
     let all = Files::batch(args)?;
+    let marks = Marks::read(args)?;
     for folder in args.folders() {
         std::fs::create_dir_all(folder).map_err(|error| {
             Error::failed(format!("{}: cannot be made a folder: {error}", folder.display()))
@@ -43,7 +45,7 @@ pub(super) fn run(args: &DenoiseArgs) -> Result<()> {
     let mut bars = Bars::new(all.iter().map(|files| files.input.as_path()));
     let mut batch = Batch { pictures: Vec::new(), failed: Vec::new() };
     let total = all.len();
-    let work = |files: &Files| Job::new(args, files).run(&engine);
+    let work = |files: &Files| Job::new(args, files, &marks).run(&engine);
     in_order(engine.lanes(), &all, work, |results| {
         for files in &all {
             bars.start(&files.input);

@@ -3,6 +3,7 @@
 use super::args::DenoiseArgs;
 use super::batch::{Failure, failed};
 use super::files::Files;
+use super::marks::Marks;
 use crate::error::{Error, Result};
 use crate::input::Source;
 use crate::messages::complain;
@@ -37,8 +38,9 @@ pub(super) fn run(args: &DenoiseArgs) -> Result<()> {
     let all = if batch { Files::batch(args)? } else { vec![Files::single(args)?] };
     let total = all.len();
     let mut plan = Plan { pictures: Vec::new(), failed: Vec::new() };
+    let marks = Marks::read(args)?;
     for files in all {
-        match look(args, &files, batch) {
+        match look(args, &files, &marks, batch) {
             Ok(intended) => plan.pictures.push(intended),
             // One picture fails as it would without `--dry-run`.
             Err(error) if !batch => return Err(error),
@@ -54,13 +56,14 @@ pub(super) fn run(args: &DenoiseArgs) -> Result<()> {
     failed(&plan.failed, total)
 }
 
-fn look(args: &DenoiseArgs, files: &Files, batch: bool) -> Result<Intended> {
+fn look(args: &DenoiseArgs, files: &Files, marks: &Marks<'_>, batch: bool) -> Result<Intended> {
     files.check(args)?;
     let source = Source::new(&files.input);
     let mut kind = None;
     if !source.is_stdin() {
         let picture = Picture::read(source)?;
         let image = &picture.image;
+        marks.of(image, &source.to_string())?;
         if let Some(reference) = args.reference.as_deref().filter(|path| !is_stdout(path)) {
             let reference = Picture::read(Source::new(reference))?;
             check_same_kind(&source.to_string(), image, &reference.image)?;

@@ -102,17 +102,27 @@ impl<'p> Engine<'p> {
     }
 
     /// Denoises the colour channels of a picture whose samples reach to `peak`.
-    pub(super) fn run(&self, channels: &[PlaneBuf<f32>], peak: f32) -> Result<Outcome, Refusal> {
+    pub(super) fn run(
+        &self,
+        channels: &[PlaneBuf<f32>],
+        masks: Masks<'_>,
+        peak: f32,
+    ) -> Result<Outcome, Refusal> {
         let planes: Vec<Plane<'_, f32>> = channels.iter().map(PlaneBuf::as_plane).collect();
         match self.plans.method {
-            Method::Kgard => self.kgard(&planes, peak),
-            Method::KgBm3d => self.kg_bm3d(&planes, peak),
+            Method::Kgard => self.kgard(&planes, masks, peak),
+            Method::KgBm3d => self.kg_bm3d(&planes, masks, peak),
             Method::Bm3d => Ok(bm3d(&self.plans.settings, &planes, peak)?),
             Method::RbRvm => Ok(relevance(&self.plans.settings, &planes)?),
         }
     }
 
-    fn kgard(&self, planes: &[Plane<'_, f32>], peak: f32) -> Result<Outcome, Refusal> {
+    fn kgard(
+        &self,
+        planes: &[Plane<'_, f32>],
+        masks: Masks<'_>,
+        peak: f32,
+    ) -> Result<Outcome, Refusal> {
         let start = Instant::now();
         let plan = self.plans.kgard.get(peak, || self.plans.settings.kgard(peak))?;
         let on = |device: &'p Device| self.kgard.get(peak, || device.kgard(plan));
@@ -120,9 +130,9 @@ impl<'p> Engine<'p> {
         let mut outcome = Outcome::default();
         for &plane in planes {
             let denoised = match on {
-                None => plan.denoise(plane, Masks::default())?,
+                None => plan.denoise(plane, masks)?,
                 Some(on) => {
-                    let (denoised, work) = on.denoise(plane)?;
+                    let (denoised, work) = on.denoise(plane, masks)?;
                     outcome.work = Some(work.after(outcome.work));
                     denoised
                 }
@@ -143,7 +153,12 @@ impl<'p> Engine<'p> {
         Ok(outcome)
     }
 
-    fn kg_bm3d(&self, planes: &[Plane<'_, f32>], peak: f32) -> Result<Outcome, Refusal> {
+    fn kg_bm3d(
+        &self,
+        planes: &[Plane<'_, f32>],
+        masks: Masks<'_>,
+        peak: f32,
+    ) -> Result<Outcome, Refusal> {
         let turn = if self.device.is_some() { &self.device_turn } else { &self.processor_turn };
         let turn = wait(turn);
         let start = Instant::now();
@@ -151,8 +166,8 @@ impl<'p> Engine<'p> {
         let on = |device: &'p Device| self.kg_bm3d.get(peak, || device.kg_bm3d(plan));
         let on = self.device.map(on).transpose().map_err(Refusal::Device)?;
         let (repaired, work): (_, Option<Work>) = match on {
-            None => (plan.repair(planes, Masks::default())?, None),
-            Some(on) => on.repair(planes).map(|(repaired, work)| (repaired, Some(work)))?,
+            None => (plan.repair(planes, masks)?, None),
+            Some(on) => on.repair(planes, masks).map(|(repaired, work)| (repaired, Some(work)))?,
         };
         let kgard = start.elapsed();
         drop(turn);

@@ -97,7 +97,8 @@ impl Files {
         if let Some(reason) = self.hopeless {
             return Err(Error::failed(format!("{}: {reason}", Source::new(&self.input))));
         }
-        for read in [Some(&self.input), args.reference.as_ref()].into_iter().flatten() {
+        let besides = [&args.reference, &args.bad, &args.keep].into_iter().flatten();
+        for read in besides.chain([&self.input]) {
             for written in self.written() {
                 let allowed = args.overwrite && read == &self.input && written == self.output;
                 check_overwrite(read, written, allowed)?;

@@ -3,6 +3,7 @@
 use super::args::DenoiseArgs;
 use super::engine::{Engine, Refusal};
 use super::files::Files;
+use super::marks::Marks;
 use super::report::{Quality, Report};
 use super::{compare, map};
 use crate::device::Device;
@@ -12,6 +13,7 @@ use crate::metrics::Score;
 use crate::output::Staged;
 use crate::pictures::{Format, Picture, check_finite, check_same_kind, destination, refused};
 use image::DynamicImage;
+use kgard::denoise::Masks;
 use kgard::interop::image::{peak, planes, with_planes};
 use std::time::Instant;
 
@@ -20,6 +22,7 @@ use std::time::Instant;
 pub(super) struct Job<'a> {
     args: &'a DenoiseArgs,
     files: &'a Files,
+    marks: &'a Marks<'a>,
 }
 
 /// A picture that was read.
@@ -47,8 +50,8 @@ pub(crate) struct Cleaned {
 
 impl<'a> Job<'a> {
     /// The job with these files.
-    pub(super) fn new(args: &'a DenoiseArgs, files: &'a Files) -> Self {
-        Self { args, files }
+    pub(super) fn new(args: &'a DenoiseArgs, files: &'a Files, marks: &'a Marks<'a>) -> Self {
+        Self { args, files, marks }
     }
 
     /// Does it.
@@ -69,7 +72,8 @@ impl<'a> Job<'a> {
         let Self { files, .. } = self;
         let Input { start, name, picture } = input;
         let reference = self.reference(&picture.image, &name)?;
-        let cleaned = work(engine, &picture.image, reference.as_ref(), &name)?;
+        let masks = self.marks.of(&picture.image, &name)?;
+        let cleaned = work(engine, &picture.image, masks, reference.as_ref(), &name)?;
 
         let mut staged = Staged::default();
         let target = destination(&files.output);
@@ -107,20 +111,24 @@ pub(crate) fn clean(
     name: &str,
 ) -> Result<Cleaned> {
     let plans = args.plans();
-    work(&Engine::new(&plans, device), image, None, name)
+    work(&Engine::new(&plans, device), image, Masks::default(), None, name)
 }
 
 /// The same, and compares with the true picture.
 fn work(
     engine: &Engine<'_>,
     image: &DynamicImage,
+    masks: Masks<'_>,
     reference: Option<&DynamicImage>,
     name: &str,
 ) -> Result<Cleaned> {
     let peak = peak(image);
     let channels = planes(image)?;
-    check_finite(name, image, &channels)?;
-    let outcome = engine.run(&channels, peak).map_err(|refusal| match refusal {
+    // Bad pixels may hold anything.
+    if masks.bad.is_none() {
+        check_finite(name, image, &channels)?;
+    }
+    let outcome = engine.run(&channels, masks, peak).map_err(|refusal| match refusal {
         Refusal::Picture(error) => refused(name, image, error),
         Refusal::Device(error) => Error::failed(format!("{name}: {error}")),
     })?;
@@ -147,6 +155,7 @@ mod tests {
     use super::{Cleaned, work};
     use crate::device::Device;
     use image::{DynamicImage, GrayImage, Luma};
+    use kgard::denoise::Masks;
 
     /// The processor does what a lost device does not, and says so.
     #[test]
@@ -166,7 +175,9 @@ mod tests {
         let image = DynamicImage::from(GrayImage::from_fn(40, 32, picture));
         for method in [Method::Kgard, Method::KgBm3d] {
             let plans = Plans::new(method, settings);
-            let result = |device| work(&Engine::new(&plans, device), &image, None, "a.png");
+            let result = |device| {
+                work(&Engine::new(&plans, device), &image, Masks::default(), None, "a.png")
+            };
             let Ok(expected) = result(None) else { panic!("the processor fails") };
             // Twice: it may fail where the plan is put on it, and on the way.
             for _ in 0..2 {

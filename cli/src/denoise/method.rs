@@ -46,6 +46,11 @@ impl Method {
         matches!(self, Self::Kgard | Self::KgBm3d)
     }
 
+    /// Whether pixels can be marked.
+    pub(super) fn has_masks(self) -> bool {
+        matches!(self, Self::Kgard | Self::KgBm3d)
+    }
+
     /// The name of the kernel and its width, where the method has one.
     pub(super) fn kernel(self, settings: &Settings) -> (Option<&'static str>, Option<f64>) {
         match (self, settings.kernel_width()) {

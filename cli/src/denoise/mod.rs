@@ -10,6 +10,7 @@ mod inputs;
 mod job;
 mod lanes;
 mod map;
+mod marks;
 mod method;
 mod progress;
 mod report;
@@ -26,6 +27,7 @@ use crate::output::{is_stdout, to_stdout};
 use engine::Engine;
 use files::Files;
 use job::Job;
+use marks::Marks;
 use report::Report;
 
 /// Runs the command.
@@ -46,7 +48,8 @@ pub(crate) fn run(args: &DenoiseArgs) -> Result<()> {
 /// One picture.
 fn single(args: &DenoiseArgs) -> Result<()> {
     let files = Files::single(args)?;
-    let job = Job::new(args, &files);
+    let marks = Marks::read(args)?;
+    let job = Job::new(args, &files, &marks);
     let input = job.read()?;
     let device = args.open_device(input.pixels())?;
     let plans = args.plans();

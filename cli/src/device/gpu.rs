@@ -129,8 +129,8 @@ impl KgardOn<'_> {
     pub(crate) fn denoise(
         &self,
         plane: Plane<'_, f32>,
+        masks: Masks<'_>,
     ) -> Either<(Denoised<f32>, Work), kgard::Error> {
-        let masks = Masks::default();
         let there = |plan: &GpuDenoisePlan<'_>| {
             plan.denoise(plane, masks).map(|done| (done.denoised, done.report))
         };
@@ -143,8 +143,8 @@ impl KgBm3dOn<'_> {
     pub(crate) fn repair<'a>(
         &self,
         planes: &[Plane<'a, f32>],
+        masks: Masks<'a>,
     ) -> Either<(Repaired<'a, f32>, Work), kgard::Error> {
-        let masks = Masks::default();
         self.run(|plan| plan.repair(planes, masks), |plan| plan.repair(planes, masks))
     }
 }

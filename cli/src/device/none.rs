@@ -2,7 +2,7 @@
 
 use super::{Devices, Wanted, Work};
 use crate::error::{Error, Result};
-use kgard::denoise::{DenoisePlan, Denoised, KgBm3dPlan, Plane, Repaired};
+use kgard::denoise::{DenoisePlan, Denoised, KgBm3dPlan, Masks, Plane, Repaired};
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::result::Result as Either;
@@ -40,7 +40,11 @@ impl Device {
 }
 
 impl KgardOn<'_> {
-    pub(crate) fn denoise(&self, _: Plane<'_, f32>) -> Either<(Denoised<f32>, Work), kgard::Error> {
+    pub(crate) fn denoise(
+        &self,
+        _: Plane<'_, f32>,
+        _: Masks<'_>,
+    ) -> Either<(Denoised<f32>, Work), kgard::Error> {
         match self.0 {}
     }
 }
@@ -49,6 +53,7 @@ impl KgBm3dOn<'_> {
     pub(crate) fn repair<'a>(
         &self,
         _: &[Plane<'a, f32>],
+        _: Masks<'a>,
     ) -> Either<(Repaired<'a, f32>, Work), kgard::Error> {
         match self.0 {}
     }

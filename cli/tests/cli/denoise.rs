@@ -553,3 +553,91 @@ fn wrong_usage() {
         assert_eq!(folder.names(), ["a.png"], "{options}");
     }
 }
+
+/// A mask of the size of a picture, bright where `is` says so.
+fn mask(width: u32, height: u32, is: impl Fn(u32, u32) -> bool) -> DynamicImage {
+    image::GrayImage::from_fn(width, height, |x, y| image::Luma([if is(x, y) { 255 } else { 0 }]))
+        .into()
+}
+
+/// A blotch is detail unless somebody says that it is none.
+#[test]
+fn marked_pixels() {
+    let folder = Folder::new();
+    let blotch = |x: u32, y: u32| (10..16).contains(&x) && (12..15).contains(&y);
+    let caption = |x: u32, y: u32| y > 28 && x < 20;
+    folder.save("bad.png", &mask(40, 32, blotch));
+    folder.save("keep.png", &mask(40, 32, caption));
+    let truth = clean(ColorType::Rgb8, 40, 32).into_rgb8();
+    let mut spoilt = noisy(ColorType::Rgb8, 40, 32).into_rgb8();
+    for (x, y, pixel) in spoilt.enumerate_pixels_mut().filter(|(x, y, _)| blotch(*x, *y)) {
+        *pixel = image::Rgb([255, 0, (x + y) as u8]);
+    }
+    folder.save("a.png", &spoilt.clone().into());
+    for method in ["kgard", "kg-bm3d"] {
+        let off = |masks: &str| {
+            let command = format!("denoise a.png -o b.png --outliers map.png --method {method}");
+            folder.kgard(&format!("{command} {masks}")).ok();
+            let result = folder.open("b.png").into_rgb8();
+            let marked = truth.enumerate_pixels().filter(|(x, y, _)| blotch(*x, *y));
+            let off = |a: u8, b: u8| f64::from(a.abs_diff(b));
+            let sum: f64 = marked
+                .map(|(x, y, t)| {
+                    (0..3).map(|c| off(t.0[c], result.get_pixel(x, y).0[c])).sum::<f64>()
+                })
+                .sum();
+            (sum / 54.0, result)
+        };
+        let (without, _) = off("");
+        let (with, result) = off("--bad bad.png --keep keep.png");
+        assert!(without > 40.0 && with < 10.0, "{method}: {without} and {with}");
+        let map = folder.open("map.png").into_rgb8();
+        for (x, y, pixel) in spoilt.enumerate_pixels() {
+            let (pixel, map) = (pixel.0, map.get_pixel(x, y).0);
+            if caption(x, y) {
+                assert_eq!((result.get_pixel(x, y).0, map), (pixel, [128; 3]), "{method} {x} {y}");
+            }
+            // Blue may be right by chance.
+            assert!(!blotch(x, y) || map[0] != 128 && map[1] != 128, "{method} {x} {y}");
+        }
+    }
+}
+
+#[test]
+fn masks_of_a_batch_and_masks_that_do_not_fit() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("in")).expect("a folder");
+    folder.save("in/a.png", &noisy(ColorType::L8, 40, 32));
+    folder.save("in/b.png", &noisy(ColorType::L8, 24, 32));
+    folder.save("m.png", &mask(40, 32, |x, _| x == 7));
+    for (options, done) in [("--dry-run", false), ("", true)] {
+        let run = folder.kgard(&format!("denoise in -o out --bad m.png {options}"));
+        assert_eq!(run.code(), 1);
+        let text = "failed: in/b.png: has 24 x 32 pixels, and m.png has 40 x 32";
+        assert!(run.stderr().contains(text), "{}", run.stderr());
+        assert_eq!(folder.path("out/a.png").exists(), done);
+    }
+    folder.kgard("denoise in/a.png -o a.png --bad none.png").fails(1, &["none.png"]);
+    folder.kgard("denoise in/a.png -o m.png --keep m.png").fails(1, &["m.png"]);
+    folder.kgard("denoise in/a.png -o a.png --bad -").fails(2, &["--bad -", "file"]);
+    for method in ["bm3d", "rb-rvm"] {
+        let command = format!("denoise in/a.png -o a.png --keep m.png --method {method}");
+        folder.kgard(&command).fails(2, &["--keep", method, "kg-bm3d"]);
+    }
+}
+
+/// What is bad may be no number at all.
+#[test]
+fn a_bad_pixel_that_is_not_finite() {
+    let folder = Folder::new();
+    let mut picture = noisy(ColorType::Rgb32F, 40, 32).into_rgb32f();
+    picture.get_pixel_mut(9, 5).0 = [f32::NAN; 3];
+    folder.save("a.exr", &picture.into());
+    folder.save("m.png", &mask(40, 32, |x, y| (x, y) == (9, 5)));
+    folder.save("other.png", &mask(40, 32, |x, y| (x, y) == (9, 6)));
+    folder.kgard("denoise a.exr -o b.exr").fails(1, &["NaN"]);
+    folder.kgard("denoise a.exr -o b.exr --bad other.png").fails(1, &["NaN"]);
+    folder.kgard("denoise a.exr -o b.exr --bad m.png").ok();
+    let off = distance(&clean(ColorType::Rgb32F, 40, 32), &folder.open("b.exr"));
+    assert!(off < 0.02, "{off}");
+}

@@ -29,6 +29,9 @@ fn folder() -> Folder {
     for name in ["clean.png", "truth.png", "denoised.png", "result.png"] {
         folder.save(name, &clean);
     }
+    for name in ["dead.png", "caption.png"] {
+        folder.save(name, &image::DynamicImage::new_luma8(64, 48));
+    }
     for name in ["lena", "boat", "barbara"] {
         folder.save(&format!("pictures/{name}.png"), &clean);
     }
