@@ -92,22 +92,21 @@ fn literal(pixels: &[f32], looks: usize) -> (Vec<f32>, Vec<bool>) {
     let mut sigma = noise(&repaired, &outlier);
     let mut seen: Vec<f32> = (0..pixels.len())
         .map(|i| {
-            let rest = 1.5 * extreme * sigma;
+            let rest = 1.5 * extreme * sigma.max(10.0);
             repaired[i] + (pixels[i] - repaired[i]).clamp(-rest, rest)
         })
         .collect();
-    for (look, (strength, wiener)) in
-        [(2.4, false), (1.5, true), (1.0, true)][..looks].iter().enumerate()
-    {
-        let strength = 1.0 + abound * (strength - 1.0);
-        let mut bm3d = Bm3d::for_noise(strength * sigma, 255.0);
+    let pilots = [(2.4, 10.0, false), (1.5, 7.0, true), (1.0, 4.0, true)];
+    for (look, &(strength, least, wiener)) in pilots[..looks].iter().enumerate() {
+        let strength = (1.0 + abound * (strength - 1.0)) * sigma.max(least);
+        let mut bm3d = Bm3d::for_noise(strength, 255.0);
         for stage in [&mut bm3d.first, &mut bm3d.second] {
             (stage.step, stage.radius, stage.max_distance) = (5, 14, f32::INFINITY);
         }
         bm3d.first.transform = Transform::Dct;
-        bm3d.wiener = *wiener;
-        let pilot = bm3d.denoise(plane(&seen), strength * sigma).unwrap().into_samples();
-        if look == 0 {
+        bm3d.wiener = wiener;
+        let pilot = bm3d.denoise(plane(&seen), strength).unwrap().into_samples();
+        if look == 0 && sigma >= least {
             let left: Vec<f32> = pixels.iter().zip(&pilot).map(|(y, pilot)| y - pilot).collect();
             let (s, f, a) = mixture(&left, sigma);
             if f >= 0.05 && a >= f64::max(2.5 * s, 10.0) {
@@ -116,7 +115,7 @@ fn literal(pixels: &[f32], looks: usize) -> (Vec<f32>, Vec<bool>) {
                 extreme = extreme.min((a / 2.0 + (2.0 * (1.0 - f) / (0.7 * f)).ln() / a) as f32);
             }
         }
-        let limit = f32::max(extreme * sigma, 0.5 * amplitude);
+        let limit = f32::max(extreme * sigma.max(least), 0.5 * amplitude);
         for i in 0..pixels.len() {
             let is = (pixels[i] - pilot[i]).abs() > limit;
             repaired[i] = match (is, outlier[i]) {
@@ -135,13 +134,15 @@ fn literal(pixels: &[f32], looks: usize) -> (Vec<f32>, Vec<bool>) {
 
 #[test]
 fn the_method_literally() {
-    let (pixels, _) = noisy(8.0, 0.1, 1);
-    for looks in 0..=3 {
-        let (image, outlier) = literal(&pixels, looks);
-        let ours = KgBm3d::new(255.0).looks(looks).denoise(plane(&pixels)).unwrap();
-        assert_eq!(ours.channels[0].samples(), image, "{looks}");
-        let found: Vec<bool> = ours.outliers[0].samples().iter().map(|&u| u != 0.0).collect();
-        assert_eq!(found, outlier, "{looks}");
+    for noise in [1.0, 8.0] {
+        let (pixels, _) = noisy(noise, 0.1, 1);
+        for looks in 0..=3 {
+            let (image, outlier) = literal(&pixels, looks);
+            let ours = KgBm3d::new(255.0).looks(looks).denoise(plane(&pixels)).unwrap();
+            assert_eq!(ours.channels[0].samples(), image, "{looks}");
+            let found: Vec<bool> = ours.outliers[0].samples().iter().map(|&u| u != 0.0).collect();
+            assert_eq!(found, outlier, "{looks}");
+        }
     }
 }
 

@@ -20,6 +20,12 @@
 //! too large, and is 2 to 5 % now; the result gained 0.5 dB on Lena, 0.1 on `camera`,
 //! and 1.4 there with 20 % of salt and pepper in noise of 25.
 //!
+//! Where there is hardly any noise, a pilot that is made for it keeps whatever it
+//! sees. So pilots are made for some noise at least, and the last BM3D only for the
+//! noise that is there. That gave 31.0 for 25.2 dB on `camera` with 20 % of salt and
+//! pepper and no noise, 42.6 for 39.5 with 1 %, and 33.2 for 27.7 where there are none
+//! but drawn lines of one pixel.
+//!
 //! Dead rows and columns ([`dead_lines`]) are known to be bad from the beginning: a
 //! BM3D finds lines elsewhere that are like them, and would put them back. With one
 //! column in a hundred dead in `camera`, in noise of 10, this gives 33.1 dB for 24.3.
@@ -61,15 +67,18 @@ struct Pilot {
     /// How strong it is where impulses abound: the multiple of the noise that
     /// it removes.
     strength: f64,
+    /// The least noise that it is made for, of the range of the samples. Made for
+    /// less, it would keep whatever it sees, and judge nothing.
+    least: f64,
     /// Whether it has both stages.
     wiener: bool,
 }
 
 const PILOTS: [Pilot; 3] = [
     // It only has to see what is far off, and is three times as fast.
-    Pilot { strength: 2.4, wiener: false },
-    Pilot { strength: 1.5, wiener: true },
-    Pilot { strength: 1.0, wiener: true },
+    Pilot { strength: 2.4, least: 10.0 / 255.0, wiener: false },
+    Pilot { strength: 1.5, least: 7.0 / 255.0, wiener: true },
+    Pilot { strength: 1.0, least: 4.0 / 255.0, wiener: true },
 ];
 /// How much of an outlier the first pilot sees, as a part of where an outlier
 /// begins.
@@ -276,23 +285,25 @@ impl<T: Real> KgBm3dPlan<T> {
         let abound = channels.iter().map(abound).fold(T::zero(), T::max).min(T::one());
         for (look, pilot) in PILOTS[..self.looks].iter().enumerate() {
             let strength = T::one() + abound * constant(pilot.strength - 1.0);
+            let least = self.peak * constant(pilot.least);
+            let sigma = |channel: &Channel<'_, T>| strength * channel.noise.max(least);
             let settings = |sigma| pilot.settings(sigma, self.peak);
             let pilots = match look {
-                0 => filter(&channels, |channel| channel.pulled_in().into(), strength, settings)?,
-                _ => filter(&channels, Channel::as_repaired, strength, settings)?,
+                0 => filter(&channels, |channel| channel.pulled_in(least).into(), sigma, settings)?,
+                _ => filter(&channels, Channel::as_repaired, sigma, settings)?,
             };
             for (channel, pilot) in channels.iter_mut().zip(&pilots) {
-                if look == 0 {
+                if look == 0 && channel.noise >= least {
                     self.tell_apart(channel, pilot.samples());
                 }
-                channel.look_again(pilot.samples(), keep);
+                channel.look_again(pilot.samples(), least, keep);
                 // An estimate that rises has impulses in it that were let go; with it
                 // the limit would rise, and more would be.
                 channel.noise = channel.noise.min(self.noise_of(channel)?);
             }
         }
         let settings = |sigma| Bm3d::for_noise(sigma, self.peak);
-        let filtered = filter(&channels, Channel::as_repaired, T::one(), settings)?;
+        let filtered = filter(&channels, Channel::as_repaired, |channel| channel.noise, settings)?;
         let mut result = KgBm3dDenoised {
             channels: Vec::with_capacity(channels.len()),
             outliers: Vec::with_capacity(channels.len()),
@@ -386,16 +397,16 @@ fn known_to_be_bad<T: Real>(channel: Plane<'_, T>, masks: Masks<'_>) -> Vec<bool
     bad
 }
 
-/// BM3D of what is `seen` of the channels, `strength` times as strong as the noise.
+/// BM3D of what is `seen` of the channels, for noise of deviation `sigma`.
 fn filter<'a, 'b, T: Real>(
     channels: &'a [Channel<'b, T>],
     seen: impl Fn(&'a Channel<'b, T>) -> Cow<'a, [T]>,
-    strength: T,
+    sigma: impl Fn(&Channel<'b, T>) -> T,
     settings: impl Fn(T) -> Bm3d<T>,
 ) -> Result<Vec<PlaneBuf<T>>, Error> {
     let seen: Vec<_> = channels.iter().map(seen).collect();
     let planes = channels.iter().zip(&seen);
-    let planes = planes.map(|(channel, seen)| (channel.plane_of(seen), strength * channel.noise));
+    let planes = planes.map(|(channel, seen)| (channel.plane_of(seen), sigma(channel)));
     denoise_image(&planes.collect::<Vec<_>>(), settings)
 }
 
@@ -426,20 +437,21 @@ impl<T: Real> Channel<'_, T> {
         Cow::Borrowed(&self.repaired)
     }
 
-    /// The image with its outliers no farther off than [`LEFT_IN`] allows.
-    fn pulled_in(&self) -> Vec<T> {
-        let most = constant::<T>(LEFT_IN) * self.extreme * self.noise;
+    /// The image with its outliers no farther off than [`LEFT_IN`] allows, for a pilot
+    /// that is made for the `least` noise.
+    fn pulled_in(&self, least: T) -> Vec<T> {
+        let most = constant::<T>(LEFT_IN) * self.extreme * self.noise.max(least);
         let pull =
             |(&sample, &repaired): (&T, &T)| repaired + (sample - repaired).max(-most).min(most);
         self.samples.iter().zip(&self.repaired).map(pull).collect()
     }
 
     /// Which pixels are outliers, and what stands in for them, in view of a
-    /// denoised image.
-    fn look_again(&mut self, pilot: &[T], keep: Option<Plane<'_, bool>>) {
+    /// denoised image that was made for the `least` noise.
+    fn look_again(&mut self, pilot: &[T], least: T, keep: Option<Plane<'_, bool>>) {
         let width = self.image.width();
         let by_size = self.amplitude * constant(PART_OF_AMPLITUDE);
-        let limit = (self.extreme * self.noise).max(by_size);
+        let limit = (self.extreme * self.noise.max(least)).max(by_size);
         let further = T::one() + constant(BEYOND);
         for (i, &pilot) in pilot.iter().enumerate() {
             let was = self.outlier[i];
