@@ -26,6 +26,10 @@
 //! pepper and no noise, 42.6 for 39.5 with 1 %, and 33.2 for 27.7 where there are none
 //! but drawn lines of one pixel.
 //!
+//! Where impulses are crowded, a pilot that still sees many of them is no judge of the
+//! rest, and a second and third of its kind find more ([`CROWDED`]). With 30 % of salt
+//! and pepper that gave 28 dB for 21 without noise, and 28 for 26 in noise of 10.
+//!
 //! Dead rows and columns ([`dead_lines`]) are known to be bad from the beginning: a
 //! BM3D finds lines elsewhere that are like them, and would put them back. With one
 //! column in a hundred dead in `camera`, in noise of 10, this gives 33.1 dB for 24.3.
@@ -86,6 +90,9 @@ const LEFT_IN: f64 = 1.5;
 /// The share of impulses from which on they do. With fewer, KGARD has missed
 /// next to none, and a strong pilot would take texture for impulses.
 const ABOUND: f64 = 0.05;
+/// For each of these shares that impulses exceed at first sight, the first pilot
+/// looks once more: there are so many that one look does not find nearly all.
+const CROWDED: [f64; 2] = [0.16, 0.2];
 /// The distance of a pilot's blocks, and how far it looks.
 const PILOT_STEP: usize = 5;
 const PILOT_RADIUS: usize = 14;
@@ -281,9 +288,13 @@ impl<T: Real> KgBm3dPlan<T> {
     /// As [`Bm3d::denoise`].
     pub fn finish(&self, repaired: Repaired<'_, T>) -> Result<KgBm3dDenoised<T>, Error> {
         let Repaired { mut channels, keep } = repaired;
-        let abound = |channel: &Channel<'_, T>| channel.conditions.impulses / constant(ABOUND);
-        let abound = channels.iter().map(abound).fold(T::zero(), T::max).min(T::one());
-        for (look, pilot) in PILOTS[..self.looks].iter().enumerate() {
+        let impulses = channels.iter().map(|channel| channel.conditions.impulses);
+        let impulses = impulses.fold(T::zero(), T::max);
+        let abound = (impulses / constant(ABOUND)).min(T::one());
+        let again = CROWDED.iter().filter(|&&share| impulses > constant(share)).count();
+        let pilots = &PILOTS[..self.looks];
+        let pilots = pilots.iter().take(1).cycle().take(again).chain(pilots);
+        for (look, pilot) in pilots.enumerate() {
             let strength = T::one() + abound * constant(pilot.strength - 1.0);
             let least = self.peak * constant(pilot.least);
             let sigma = |channel: &Channel<'_, T>| strength * channel.noise.max(least);
