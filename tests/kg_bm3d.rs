@@ -7,7 +7,7 @@ mod common;
 use common::problem::Random;
 use kgard::Error;
 use kgard::denoise::bm3d::{Bm3d, Transform};
-use kgard::denoise::{Denoiser, KgBm3d, Masks, Plane, dead_lines, noise_level};
+use kgard::denoise::{Denoiser, KgBm3d, Masks, Plane, dead_lines, noise_level, salt_and_pepper};
 
 const WIDTH: usize = 72;
 const HEIGHT: usize = 60;
@@ -90,9 +90,25 @@ fn literal(pixels: &[f32], looks: usize) -> (Vec<f32>, Vec<bool>) {
     };
     let abound = f32::min(kgard.report.conditions.impulses / 0.05, 1.0);
     let mut sigma = noise(&repaired, &outlier);
-    let mut seen: Vec<f32> = (0..pixels.len())
+    let sign = |i: usize| if outlier[i] { (pixels[i] - repaired[i]).signum() } else { 0.0 };
+    let beside = |i: usize| {
+        let (x, y) = (i % WIDTH, i / WIDTH);
+        let all = [
+            (x > 0).then(|| i - 1),
+            (y > 0).then(|| i - WIDTH),
+            (x + 1 < WIDTH).then_some(i + 1),
+            (y + 1 < HEIGHT).then_some(i + WIDTH),
+        ];
+        all.into_iter().flatten().filter(|&j| outlier[i] && sign(i) == sign(j)).count()
+    };
+    let area = pixels.len();
+    let number = |wanted: f32| (0..area).filter(|&i| sign(i) == wanted).count() as f64;
+    let by_chance = 2.0 * (number(1.0).powi(2) + number(-1.0).powi(2)) / area as f64;
+    let drawn = (0..area).map(beside).sum::<usize>() as f64 / 2.0 > 2.0 * by_chance;
+    let mut seen: Vec<f32> = (0..area)
         .map(|i| {
             let rest = 1.5 * extreme * sigma.max(10.0);
+            let rest = if drawn && beside(i) > 0 { f32::INFINITY } else { rest };
             repaired[i] + (pixels[i] - repaired[i]).clamp(-rest, rest)
         })
         .collect();
@@ -140,8 +156,11 @@ fn literal(pixels: &[f32], looks: usize) -> (Vec<f32>, Vec<bool>) {
 
 #[test]
 fn the_method_literally() {
-    for (noise, impulses) in [(1.0, 0.1), (8.0, 0.1), (3.0, 0.3)] {
-        let (pixels, _) = noisy(noise, impulses, 1);
+    let mut random = Random(16);
+    let text = page().iter().map(|x| x + 3.0 * random.normal() as f32).collect();
+    let pictures =
+        [(1.0, 0.1), (8.0, 0.1), (3.0, 0.3)].map(|(noise, share)| noisy(noise, share, 1).0);
+    for pixels in pictures.into_iter().chain([text]) {
         for looks in 0..=3 {
             let (image, outlier) = literal(&pixels, looks);
             let ours = KgBm3d::new(255.0).looks(looks).denoise(plane(&pixels)).unwrap();
@@ -332,6 +351,68 @@ fn lines_that_are_not_dead_are_left_alone() {
     assert_eq!(found(&with(vec![7.0; WIDTH * HEIGHT], 30..31, HEIGHT)), 0);
     let slope: Vec<f32> = (0..WIDTH * HEIGHT).map(|i| (i / WIDTH) as f32).collect();
     assert_eq!(found(&with(slope, 30..31, HEIGHT)), 0);
+}
+
+/// Strokes of one pixel, black on white.
+fn page() -> Vec<f32> {
+    let mut random = Random(12);
+    let mut pixels = vec![255.0; WIDTH * HEIGHT];
+    for line in (3..HEIGHT - 7).step_by(9) {
+        for letter in (3..WIDTH - 6).step_by(6) {
+            let (foot, arm) = (random.uniform() < 0.5, random.uniform() < 0.5);
+            for t in 0..6 {
+                pixels[(line + t) * WIDTH + letter] = 0.0;
+                if foot {
+                    pixels[(line + 5) * WIDTH + letter + t / 2] = 0.0;
+                }
+                if arm {
+                    pixels[(line + t) * WIDTH + letter + 3] = 0.0;
+                }
+            }
+        }
+    }
+    pixels
+}
+
+#[test]
+fn a_page_of_text_is_not_salt_and_pepper() {
+    let page = page();
+    assert!(!salt_and_pepper(plane(&page)).samples().contains(&true));
+    assert!(!dead_lines(plane(&page)).samples().contains(&true));
+    for noise in [0.0, 10.0] {
+        let mut random = Random(13);
+        let spoil = |x: &f32| (x + (noise * random.normal()) as f32).round().clamp(0.0, 255.0);
+        let pixels: Vec<f32> = page.iter().map(spoil).collect();
+        let result = KgBm3d::new(255.0).denoise(plane(&pixels)).unwrap();
+        // It was 50 when each stroke was a row of impulses.
+        let error = error(result.channels[0].samples(), &page);
+        assert!(error < 15.0, "noise {noise}: {error}");
+    }
+}
+
+#[test]
+fn crowded_salt_and_pepper() {
+    let clean = picture();
+    for (share, most) in [(0.3, 10.0), (0.5, 16.0)] {
+        let (mut pixels, _) = noisy(3.0, 0.0, 14);
+        let mut random = Random(15);
+        let mut hit = vec![false; pixels.len()];
+        for (pixel, hit) in pixels.iter_mut().zip(&mut hit) {
+            *pixel = pixel.round();
+            if random.uniform() < share {
+                (*pixel, *hit) = (if random.uniform() < 0.5 { 0.0 } else { 255.0 }, true);
+            }
+        }
+        // What is left is far from black and white.
+        assert_eq!(salt_and_pepper(plane(&pixels)).samples(), hit);
+        let result = KgBm3d::new(255.0).denoise(plane(&pixels)).unwrap();
+        let error = error(result.channels[0].samples(), &clean);
+        assert!(error < most, "{share}: {error}");
+        // What is to be kept is no salt.
+        let masks = Masks { bad: None, keep: Some(plane(&hit)) };
+        let kept = KgBm3d::new(255.0).plan().unwrap().denoise(&[plane(&pixels)], masks).unwrap();
+        assert!((0..hit.len()).all(|i| !hit[i] || kept.channels[0].samples()[i] == pixels[i]));
+    }
 }
 
 #[test]

@@ -15,6 +15,9 @@ const WIDEST: usize = 3;
 /// The least share of pixels that differ from the next where there is a photograph
 /// and no drawing: one in so many.
 const VARIES_ONE_IN: usize = 8;
+/// The share of dead pixels beside which there may be one of the same value: less than
+/// one in so many.
+const SAME_ONE_IN: usize = 3;
 /// The least share of dead pixels that lie further beyond those beside them than
 /// these are apart: one in so many.
 const BEYOND_ONE_IN: usize = 4;
@@ -90,13 +93,17 @@ fn stands_out<T: Real>(image: Plane<'_, T>, x: usize, run: Range<usize>) -> bool
         return false;
     }
     let value = image.get(x, run.start);
-    let (mut beyond, mut differ) = (0, 0);
+    let (mut beyond, mut differ, mut same) = (0, 0, 0);
     for y in run.clone() {
         let (left, right) = (image.get(left, y) - value, image.get(right, y) - value);
         let nearest =
             if left * right > T::zero() { left.abs().min(right.abs()) } else { T::zero() };
         beyond += usize::from(nearest > (left - right).abs());
         differ += usize::from(left != right);
+        same += usize::from(left == T::zero() || right == T::zero());
     }
-    VARIES_ONE_IN * differ > run.len() && BEYOND_ONE_IN * beyond > run.len()
+    // Between two lines of text it is the paper that does not vary.
+    SAME_ONE_IN * same < run.len()
+        && VARIES_ONE_IN * differ > run.len()
+        && BEYOND_ONE_IN * beyond > run.len()
 }

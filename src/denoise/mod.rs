@@ -34,6 +34,8 @@ mod rb_rvm;
 mod region;
 pub(crate) mod rows;
 pub(crate) mod run;
+mod salt_and_pepper;
+mod strewn;
 pub(crate) mod strip;
 mod survey;
 
@@ -47,4 +49,5 @@ pub use ladder::Penalty;
 pub use noise_level::noise_level;
 pub use plane::{Plane, PlaneBuf};
 pub use rb_rvm::{RbRvmDenoised, rb_rvm};
+pub use salt_and_pepper::salt_and_pepper;
 pub use survey::{Conditions, Survey};

@@ -1,0 +1,54 @@
+//! Impulses fall by chance; what is drawn or written is connected.
+
+/// How many times as often as by chance marked pixels may be side by side and pass
+/// for strewn: where an image is dark or bright there is no room for impulses of one
+/// sign, so that the others are denser.
+const STREWN: f64 = 2.0;
+
+/// Marked pixels of an image, each bright or dark.
+pub(super) struct Marked<F> {
+    pub(super) width: usize,
+    pub(super) height: usize,
+    /// Whether the pixel of a number is bright, if it is marked.
+    pub(super) is_bright: F,
+}
+
+impl<F: Fn(usize) -> Option<bool>> Marked<F> {
+    /// Whether pixels of one kind are not much more often side by side than if each
+    /// had fallen where it is by chance.
+    pub(super) fn are_strewn(&self) -> bool {
+        let area = self.width * self.height;
+        let mut counts = [0.0, 0.0];
+        let mut pairs = 0.0;
+        for i in 0..area {
+            let Some(bright) = (self.is_bright)(i) else { continue };
+            counts[usize::from(bright)] += 1.0;
+            let (right, below) = (self.right_of(i), self.below(i));
+            pairs +=
+                [right, below].into_iter().flatten().filter(|&j| self.alike(i, j)).count() as f64;
+        }
+        // Each pixel has a neighbour to the right and one below.
+        let by_chance = 2.0 * counts.iter().map(|n| n * n).sum::<f64>() / area as f64;
+        pairs <= STREWN * by_chance
+    }
+
+    /// Whether a marked pixel has one of its kind beside it.
+    pub(super) fn is_connected(&self, i: usize) -> bool {
+        let left = (!i.is_multiple_of(self.width)).then(|| i - 1);
+        let above = i.checked_sub(self.width);
+        let all = [left, above, self.right_of(i), self.below(i)];
+        (self.is_bright)(i).is_some() && all.into_iter().flatten().any(|j| self.alike(i, j))
+    }
+
+    fn alike(&self, i: usize, j: usize) -> bool {
+        (self.is_bright)(i) == (self.is_bright)(j)
+    }
+
+    fn right_of(&self, i: usize) -> Option<usize> {
+        (!(i + 1).is_multiple_of(self.width)).then_some(i + 1)
+    }
+
+    fn below(&self, i: usize) -> Option<usize> {
+        Some(i + self.width).filter(|&below| below < self.width * self.height)
+    }
+}
