@@ -1,5 +1,6 @@
 //! The firmware on a Cortex-M4F, which is QEMU's.
 
+use crate::emulator::Emulator;
 use crate::steps::{Outcome, Trouble};
 use crate::sysroot::{compiled, distribution_version, host, of_toolchain};
 use crate::tools::{
@@ -30,7 +31,6 @@ const DOWNLOAD: Duration = Duration::from_mins(2);
 
 /// Packages of Debian with a compiler that can build its own libraries.
 const COMPILER_PACKAGES: &str = "rustc-web cargo-web rust-web-src";
-const EMULATOR: &str = "qemu-system-arm";
 
 /// The board, without devices that would wait for someone. The instructions
 /// are counted: see `clock` in the firmware.
@@ -49,20 +49,18 @@ pub(crate) enum Route {
 
 /// Builds the firmware, and runs it.
 pub(crate) fn run_all(route: Route) -> Outcome {
-    if !exists(EMULATOR) {
-        install(EMULATOR)?;
-    }
+    let emulator = Emulator::get()?;
     let (mut build, target_dir) =
         if route == Route::Any && has_target()? { ordinary() } else { distribution()? };
     build.args("build --release --manifest-path firmware/Cargo.toml -p kgard-cortex-m4".split(' '));
     build.args(["--target", TARGET]).arg("--target-dir").arg(&target_dir);
     run(build)?;
     for (program, code) in PROGRAMS {
-        let mut emulator = with_arguments(EMULATOR, MACHINE);
-        emulator.arg("-kernel").arg(target_dir.join(TARGET).join("release").join(program));
+        let mut board = emulator.command(MACHINE);
+        board.arg("-kernel").arg(target_dir.join(TARGET).join("release").join(program));
         // It writes to stderr what the firmware says, which is a result here.
-        emulator.stderr(std::io::stdout());
-        expect_code(emulator, code, PATIENCE)?;
+        board.stderr(std::io::stdout());
+        expect_code(board, code, PATIENCE)?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod checks;
 mod cortex_m4;
+mod emulator;
 mod gpu;
 mod no_std;
 mod steps;

@@ -49,7 +49,7 @@ pub(crate) fn freestanding() -> Outcome {
     };
     run(build(""))?;
     let program = target_dir.join("release").join(PROGRAM);
-    run_within(with_arguments(&program.to_string_lossy(), ""), Duration::from_mins(1))?;
+    run_within(with_arguments(&program, ""), Duration::from_mins(1))?;
     expect_failure(build("--features sneak-alloc"), "no global memory allocator found")?;
     expect_failure(build("--features sneak-std"), "first defined in crate `std`")
 }

@@ -165,7 +165,7 @@ pub(crate) fn install(packages: &str) -> Outcome {
 }
 
 /// A program and its arguments, separated by spaces.
-pub(crate) fn with_arguments(program: &str, arguments: &str) -> Command {
+pub(crate) fn with_arguments(program: impl AsRef<OsStr>, arguments: &str) -> Command {
     let mut command = command(program);
     command.args(arguments.split_whitespace());
     command

@@ -1,0 +1,103 @@
+//! QEMU: the machine's own, or one that is unpacked into the target directory.
+
+use crate::steps::{Outcome, Trouble, failed};
+use crate::tools::{
+    answer, exists, expect_code, install, run_within, target_dir, undisturbed, with_arguments,
+};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// The program, and the package of Debian that has it.
+const EMULATOR: &str = "qemu-system-arm";
+/// For the packages to arrive.
+const DOWNLOAD: Duration = Duration::from_mins(5);
+/// For one of them to be unpacked.
+const UNPACKING: Duration = Duration::from_mins(1);
+/// For the program to say its version.
+const QUESTION: Duration = Duration::from_secs(30);
+
+/// Where the emulator is.
+pub(crate) enum Emulator {
+    /// On the search path.
+    Installed,
+    /// In a folder of ours, with its libraries.
+    Unpacked(PathBuf),
+}
+
+impl Emulator {
+    /// Finds it, or sees to it that there is one.
+    pub(crate) fn get() -> Result<Self, Trouble> {
+        if exists(EMULATOR) {
+            return Ok(Self::Installed);
+        }
+        let unpacked = Self::Unpacked(target_dir().join("tools").join(EMULATOR));
+        if unpacked.answers().is_ok() {
+            return Ok(unpacked);
+        }
+        let Err(trouble) = install(EMULATOR) else { return Ok(Self::Installed) };
+        // Other packages may be in its way, or the user not be allowed to.
+        println!("not installed; it is unpacked instead, beside what cargo makes");
+        match unpacked.unpack().and_then(|()| unpacked.answers()) {
+            Ok(()) => Ok(unpacked),
+            Err(_) => Err(trouble),
+        }
+    }
+
+    /// The emulator with arguments separated by spaces.
+    pub(crate) fn command(&self, arguments: &str) -> Command {
+        match self {
+            Self::Installed => undisturbed(with_arguments(EMULATOR, arguments)),
+            Self::Unpacked(folder) => {
+                let program = folder.join("usr/bin").join(EMULATOR);
+                let mut command = undisturbed(with_arguments(program, arguments));
+                let libraries = ["lib", "usr/lib"].map(|lib| subfolders(&folder.join(lib)));
+                let libraries = libraries.into_iter().flatten();
+                if let Ok(path) = std::env::join_paths(libraries) {
+                    command.env("LD_LIBRARY_PATH", path);
+                }
+                command
+            }
+        }
+    }
+
+    /// Whether it runs.
+    fn answers(&self) -> Outcome {
+        expect_code(self.command("--version"), 0, QUESTION)
+    }
+
+    /// Fetches the packages that would have been installed, which anyone may, and
+    /// unpacks them.
+    fn unpack(&self) -> Outcome {
+        let Self::Unpacked(folder) = self else { return Ok(()) };
+        let io = |error: std::io::Error| failed(format!("{}: {error}", folder.display()));
+        if folder.exists() {
+            fs::remove_dir_all(folder).map_err(io)?;
+        }
+        fs::create_dir_all(folder).map_err(io)?;
+        let plan = format!("install --simulate --no-install-recommends {EMULATOR}");
+        let plan = answer(with_arguments("apt-get", &plan)).unwrap_or_default();
+        let packages =
+            plan.lines().filter_map(|line| line.strip_prefix("Inst ")?.split(' ').next());
+        let mut download = with_arguments("apt-get", "-q download");
+        download.args(packages).current_dir(folder);
+        run_within(download, DOWNLOAD)?;
+        for file in fs::read_dir(folder).map_err(io)? {
+            let package = file.map_err(io)?.path();
+            if package.extension().is_some_and(|extension| extension == "deb") {
+                let mut unpack = with_arguments("dpkg-deb", "--extract");
+                unpack.arg(&package).arg(folder);
+                run_within(unpack, UNPACKING)?;
+                fs::remove_file(&package).map_err(io)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The folders in a folder; none if there is no such folder.
+fn subfolders(folder: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    files.map(|file| file.path()).filter(|path| path.is_dir()).collect()
+}
