@@ -14,6 +14,7 @@ pub(super) const REGRESSION: &[Column] = &[
     ("MSE, paper", |row| fixed(row.paper.mse, 4)),
     ("MSE", |row| format!("{} +- {}", fixed(row.mse, 4), fixed(row.mse_error, 4))),
     ("MSE, median", |row| fixed(row.mse_median, 4)),
+    ("MSE, all found (% of runs)", complete),
     ("correct - wrong %, paper", |row| support(row.paper.correct, row.paper.wrong)),
     ("correct - wrong %", |row| support(row.correct, row.wrong)),
     ("seconds, paper", |row| fixed(row.paper.seconds, 3)),
@@ -56,6 +57,8 @@ pub(super) const FILE: &[Column] = &[
     ("mse", |row| full(row.mse)),
     ("mse_error", |row| full(row.mse_error)),
     ("mse_median", |row| full(row.mse_median)),
+    ("complete", |row| full(row.complete)),
+    ("mse_complete", |row| full(row.mse_complete)),
     ("paper_correct", |row| full(row.paper.correct)),
     ("correct", |row| full(row.correct)),
     ("paper_wrong", |row| full(row.paper.wrong)),
@@ -75,6 +78,12 @@ pub(super) const FILE_OF_THEOREM: &[Column] = &[
 
 fn outliers(row: &Row) -> String {
     row.outliers.clone().unwrap_or_else(nothing)
+}
+
+/// The mean error of the runs in which every outlier was found.
+fn complete(row: &Row) -> String {
+    let share = |share: f64| format!("{} ({share:.1})", fixed(row.mse_complete, 4));
+    row.complete.map_or_else(nothing, share)
 }
 
 fn theorem(row: &Row, value: fn(Theorem) -> f64) -> Option<f64> {

@@ -147,6 +147,8 @@ fn row(size: f64, outcomes: &[Outcome]) -> Row {
         mse: None,
         mse_error: None,
         mse_median: None,
+        complete: None,
+        mse_complete: None,
         correct: Some(mean(outcomes.iter().map(|o| o.correct))),
         wrong: Some(mean(outcomes.iter().map(|o| o.wrong))),
         seconds: mean(outcomes.iter().map(|o| o.seconds)),

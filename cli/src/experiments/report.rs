@@ -37,6 +37,9 @@ pub(crate) struct Row {
     /// The standard error of `mse`.
     pub(crate) mse_error: Option<f64>,
     pub(crate) mse_median: Option<f64>,
+    /// Percent of the runs in which every outlier was found, and their mean error.
+    pub(crate) complete: Option<f64>,
+    pub(crate) mse_complete: Option<f64>,
     /// Percent of the outliers.
     pub(crate) correct: Option<f64>,
     /// Percent of the points.

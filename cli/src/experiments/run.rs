@@ -114,6 +114,8 @@ impl Row {
             mse: Some(average.mse),
             mse_error: Some(average.mse_error),
             mse_median: Some(average.mse_median),
+            complete: average.complete,
+            mse_complete: average.mse_complete,
             correct: average.correct,
             wrong: average.wrong,
             seconds: average.seconds,

@@ -46,6 +46,10 @@ pub(crate) struct Average {
     pub(crate) mse_error: f64,
     /// Half of the runs have a smaller error than this.
     pub(crate) mse_median: f64,
+    /// Percent of the runs in which every outlier was found, and the mean error
+    /// of these.
+    pub(crate) complete: Option<f64>,
+    pub(crate) mse_complete: Option<f64>,
     pub(crate) correct: Option<f64>,
     pub(crate) wrong: Option<f64>,
     pub(crate) seconds: f64,
@@ -60,11 +64,16 @@ impl Average {
         let all = |value: fn(&Score) -> Option<f64>| {
             scores.iter().map(value).collect::<Option<Vec<f64>>>().map(mean)
         };
+        let is_complete = |s: &&Score| s.support.is_some_and(|(correct, _)| correct >= 100.0);
+        let complete: Vec<f64> = scores.iter().filter(is_complete).map(|s| s.mse).collect();
+        let correct = all(|s| s.support.map(|(correct, _)| correct));
         Self {
             mse,
+            complete: correct.map(|_| 100.0 * complete.len() as f64 / n),
+            mse_complete: (!complete.is_empty()).then(|| mean(complete)),
             mse_median: median(scores.iter().map(|s| s.mse).collect()),
             mse_error: (spread / (n * (n - 1.0).max(1.0))).sqrt(),
-            correct: all(|s| s.support.map(|(correct, _)| correct)),
+            correct,
             wrong: all(|s| s.support.map(|(_, wrong)| wrong)),
             seconds: mean(scores.iter().map(|s| s.seconds)),
         }
@@ -106,6 +115,17 @@ mod tests {
         assert!((average.mse - 2.0).abs() < 1e-15 && (average.mse_error - 1.0).abs() < 1e-15);
         assert!((average.mse_median - 2.0).abs() < 1e-15);
         assert_eq!((average.correct, average.wrong), (None, None));
+        assert_eq!((average.complete, average.mse_complete), (None, None));
         assert!(Average::of(&[score(1.0)]).mse_error.abs() < 1e-15);
+    }
+
+    #[test]
+    fn runs_that_missed_an_outlier_are_told_apart() {
+        let score = |mse, correct| Score { mse, support: Some((correct, 0.0)), seconds: 0.0 };
+        let average = Average::of(&[score(1.0, 100.0), score(3.0, 100.0), score(80.0, 99.0)]);
+        assert_eq!(average.mse_complete, Some(2.0));
+        assert!((average.complete.unwrap() - 200.0 / 3.0).abs() < 1e-12);
+        let none = Average::of(&[score(1.0, 50.0)]);
+        assert_eq!((none.complete, none.mse_complete), (Some(0.0), None));
     }
 }

@@ -278,6 +278,8 @@ impl Line {
             mse: None,
             mse_error: None,
             mse_median: None,
+            complete: None,
+            mse_complete: None,
             correct: sums.found.map(|found| found.0 / runs),
             wrong: sums.found.map(|found| found.1 / runs),
             seconds: sums.seconds / runs,

@@ -35,6 +35,8 @@ fn table1_is_about_what_the_paper_says() {
         let median = number(&row["mse_median"]);
         assert!((0.6..1.5).contains(&(median / paper)), "{row}");
         assert!(number(&row["correct"]) > 97.0 && number(&row["wrong"]) < 1.0, "{row}");
+        let found_all = number(&row["mse_complete"]) / paper;
+        assert!((0.6..1.5).contains(&found_all) && number(&row["complete"]) > 50.0, "{row}");
         assert!(number(&row["paper"]["seconds"]) > 0.0);
     }
     for row in rows(&report) {
@@ -61,6 +63,7 @@ fn tables_2_and_3() {
         let ratio = number(&row["mse_median"]) / number(&row["paper"]["mse"]);
         assert!((0.5..1.6).contains(&ratio), "{row}");
         assert!(row["correct"].is_null() && row["wrong"].is_null() && row["outliers"].is_null());
+        assert!(row["complete"].is_null() && row["mse_complete"].is_null());
     }
 }
 
