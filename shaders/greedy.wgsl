@@ -13,8 +13,8 @@ struct Search {
     threshold: f32,
     // Entries of a section of the cells.
     stride: u32,
-    // Not used.
-    padding: u32,
+    // What an outlier is off by at least, with the rule EXTREME.
+    size: f32,
 }
 
 @group(0) @binding(0) var<uniform> search: Search;
@@ -151,11 +151,19 @@ fn residual_of(i: u32) -> f32 {
 }
 
 // The more extreme of a candidate and a block of points with residuals r and variances
-// v: by their residuals, or by the squares of the studentised ones.
-fn more_extreme(best: Candidate, block: u32, r: vec4<f32>, v: vec4<f32>) -> Candidate {
+// v: by their residuals, or by the squares of the studentised ones, which count less
+// where a point is off by little. `squared` is of the least size in units of the limit.
+fn more_extreme(
+    best: Candidate,
+    block: u32,
+    r: vec4<f32>,
+    v: vec4<f32>,
+    squared: f32,
+) -> Candidate {
     var s = abs(r);
     if STUDENTIZED {
-        s = select(vec4<f32>(), r * r / v, v > vec4<f32>());
+        let weight = max(squared * v, vec4(1.0));
+        s = select(vec4<f32>(), r * r / (v * weight), v > vec4<f32>());
     }
     let most = max(max(s.x, s.y), max(s.z, s.w));
     if !(most > best.score) {
@@ -497,6 +505,8 @@ fn greedy(
     // Rows of H are filled up to blocks.
     let maker = problems[problem].rung * N * 4u * BLOCKS;
     let limit = problems[problem].limit;
+    // No limit is zero where there is a size.
+    let per_unit = search.size / max(limit, EPSILON);
     let w = problem * K * BLOCKS;
     for (var i = t; i < 4u * BLOCKS; i += WG) {
         cells[cell(OUTLIERS, problem, i)] = 0.0;
@@ -515,7 +525,7 @@ fn greedy(
         let diagonal_of_h = entries_of_h(vec4(maker) + points * (4u * BLOCKS + 1u));
         let can_be = select(vec4(NOT_ELIGIBLE), diagonal_of_h, are_eligible(problem, points));
         let v = select(vec4(TAKEN_OUT), can_be, inside);
-        mine = more_extreme(mine, b, r, v);
+        mine = more_extreme(mine, b, r, v, per_unit * per_unit);
         residual[b] = r;
         state[b] = v;
     }
@@ -589,7 +599,7 @@ fn greedy(
             let r = select(residual[block] - length * entries, vec4<f32>(), is_j);
             let rest = select(before, left, before > vec4<f32>());
             let v = select(rest, vec4(TAKEN_OUT), is_j);
-            mine = more_extreme(mine, block, r, v);
+            mine = more_extreme(mine, block, r, v, per_unit * per_unit);
             residual[block] = r;
             state[block] = v;
         }

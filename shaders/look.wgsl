@@ -51,6 +51,23 @@ fn sort(v: ptr<function, array<f32, 8>>) {
     exchange(v, 3u, 4u);
 }
 
+// Whether a pixel exceeds nearly all of the sixteen around its neighbours, or falls below
+// them.
+fn in_clump(x: i32, y: i32, here: f32) -> bool {
+    var above = 0u;
+    var below = 0u;
+    for (var down = -2; down <= 2; down++) {
+        // All of the first and the last row, the ends of the others.
+        let step = select(4, 1, abs(down) == 2);
+        for (var across = -2; across <= 2; across += step) {
+            let around = pixel(x + across, y + down);
+            above += select(0u, 1u, here - around > tile.clump);
+            below += select(0u, 1u, around - here > tile.clump);
+        }
+    }
+    return max(above, below) + tile.like_a_clump >= 16u;
+}
+
 // One thread a pixel of a held row; the workgroup is several blocks of it.
 @compute @workgroup_size(WG)
 fn look(
@@ -87,5 +104,11 @@ fn look(
     }
     let limit = max(tile.suspect, sum / f32(count) * tile.spread_factor);
     let at = row * tile.held_width + column;
-    looks[at] = vec2(select(here, 0.5 * (v[3] + v[4]), by > limit), by);
+    let calm = select(here, 0.5 * (v[3] + v[4]), by > limit);
+    var alone = by;
+    // A pixel in a clump has good neighbours as well.
+    if max(here - v[2], v[5] - here) > tile.clump && in_clump(x, y, here) {
+        alone = max(by, tile.clump);
+    }
+    looks[at] = vec2(calm, alone);
 }

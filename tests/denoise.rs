@@ -99,6 +99,7 @@ fn the_automatic_algorithm_literally() {
         let what = format!("{width} x {height}");
         close(&[conditions.noise], &[expected.noise], 1e-9, &what);
         close(&[conditions.extreme], &[expected.extreme], 1e-9, &what);
+        close(&[conditions.size], &[expected.size], 1e-9, &what);
         assert_eq!(conditions.witnesses, expected.witnesses, "{what}");
         close(denoised.outliers.samples(), &expected.outliers, 1e-6, &what);
         close(denoised.image.samples(), &expected.image, 1e-6, &what);
@@ -115,6 +116,27 @@ fn the_automatic_algorithm_literally() {
             close(&image, denoised.image.samples(), 0.02, &what);
         }
     }
+}
+
+#[test]
+fn impulses_side_by_side_are_found() {
+    let (width, height) = (160, 120);
+    let mut pixels: Vec<f64> = noisy(width, height, 8.0, 0.08, 11).0;
+    let level = picture(width, height);
+    let mut clumped = vec![];
+    // A pixel with four like it around: it is not alone among its neighbours.
+    for (y, x) in (6..110).step_by(17).flat_map(|y| (8..150).step_by(19).map(move |x| (y, x))) {
+        let middle = y * width + x;
+        for i in [middle - width - 1, middle - width + 1, middle, middle + 1, middle + width] {
+            pixels[i] = level[i] + 100.0 + if i % 2 == 0 { 5.0 } else { -5.0 };
+        }
+        clumped.push(middle);
+    }
+    let denoised = Denoiser::new(255.0).denoise(plane(&pixels, width)).unwrap();
+    assert!(denoised.report.conditions.witnesses >= 3);
+    let outliers = denoised.outliers.samples();
+    let found = clumped.iter().filter(|&&i| outliers[i] != 0.0).count();
+    assert!(5 * found > 3 * clumped.len(), "{found} of {}", clumped.len());
 }
 
 #[test]

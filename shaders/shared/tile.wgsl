@@ -44,6 +44,10 @@ struct Tile {
     masked: u32,
     // Entries of a section of the cells.
     stride: u32,
+    // By how much a pixel in a clump differs from those around, and how many of them may
+    // be like it.
+    clump: f32,
+    like_a_clump: u32,
     // Not used.
     padding: u32,
 }

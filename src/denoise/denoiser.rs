@@ -300,7 +300,8 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
     pub fn pixels_for(&self, grid: &Grid, rows: Range<usize>) -> Range<usize> {
         let rows = self.contributing(grid, rows);
         let (first, last) = (grid.covered(rows.start), grid.covered(rows.end.max(1) - 1));
-        first.start.saturating_sub(3)..(last.end + 3).min(grid.height())
+        // A row for the noise, two that are looked at, and one for bad pixels in them.
+        first.start.saturating_sub(4)..(last.end + 4).min(grid.height())
     }
 
     /// Takes the survey of `rows` of regions. The surveys of all rows together

@@ -2,12 +2,15 @@
 //!
 //! An impulse stands alone: few of its neighbours lie on its side of what the
 //! pixel should be. Detail does not: a pixel of an edge, a line or a texture
-//! has neighbours like itself. Two tests follow from this.
+//! has neighbours like itself. Three tests follow from this.
 //!
 //! * A pixel is *alone* as far as it exceeds all but $c$ of its neighbours
 //!   (or falls below them); only pixels alone by half of what makes an outlier
 //!   can be one. $c$ *witnesses* are allowed because neighbours may be impulses
 //!   of the same sign by chance.
+//! * Where impulses are frequent, some lie side by side and are witnesses of each
+//!   other. A pixel is in a *clump* if it exceeds all but a few of the sixteen pixels
+//!   around its neighbours, or falls below them; then it can be an outlier, too.
 //! * A pixel is *suspect* if it is alone by several times the spread of the
 //!   neighbours there. Suspects are replaced by the median of their neighbours where
 //!   only statistics are wanted: how noisy the image is, how smooth a region.
@@ -31,19 +34,33 @@ pub(crate) const BLOCK: usize = 16;
 /// registers.
 const LANES: usize = 8;
 
-/// Length of the rows that are looked at, for a width of the image: one more
-/// pixel at either end, and up to a whole number of blocks.
+/// Clumps are looked for where impulses have so many neighbours like them.
+const CLUMPED: usize = 3;
+/// How many of the sixteen pixels around its neighbours may be like a pixel in a clump.
+pub(crate) const LIKE_A_CLUMP: usize = 3;
+/// By how many standard deviations of the noise a clump differs from the others.
+pub(crate) const CLUMP: f64 = 3.0;
+
+/// How far a pixel is looked around, in rows and in columns.
+pub(crate) const REACH: usize = 2;
+
+/// Length of the rows that are looked at, for a width of the image: [`REACH`] more
+/// pixels at either end, and up to a whole number of blocks.
 pub(crate) const fn padded(width: usize) -> usize {
-    width.next_multiple_of(BLOCK) + 2
+    width.next_multiple_of(BLOCK) + 2 * REACH
 }
 
-/// Three rows of an image, each [`padded`].
-#[derive(Clone, Copy)]
-pub(super) struct Window<'a, T> {
-    pub(super) above: &'a [T],
-    pub(super) here: &'a [T],
-    pub(super) below: &'a [T],
+/// Where a pixel at `at`, which may be [`REACH`] outside, has its twin in an image of
+/// `length` pixels: reflected, so that no pixel is its own neighbour, unless there is
+/// no other.
+pub(super) fn reflected(at: isize, length: usize) -> usize {
+    let last = length - 1;
+    let at = at.unsigned_abs();
+    if at > last { (2 * last).saturating_sub(at) } else { at }
 }
+
+/// Five rows of an image, each [`padded`]; the one that is looked at is in the middle.
+pub(super) type Window<'a, T> = [&'a [T]; 2 * REACH + 1];
 
 /// What is made of a row.
 pub(super) struct Look<'a, T> {
@@ -71,6 +88,19 @@ pub(crate) enum Known<T> {
     },
 }
 
+impl<T: Real> Known<T> {
+    /// By how much a pixel in a clump differs from those around, where clumps are
+    /// looked for.
+    pub(crate) fn clump(self) -> Option<T> {
+        match self {
+            Self::Conditions { witnesses, noise, .. } if witnesses >= CLUMPED => {
+                Some(constant::<T>(CLUMP) * noise)
+            }
+            _ => None,
+        }
+    }
+}
+
 /// Looks at the row in the middle of `window`.
 pub(super) fn look<T: Real>(window: Window<'_, T>, known: Known<T>, out: Look<'_, T>) {
     dispatch(LookAt { window, known, out });
@@ -93,19 +123,22 @@ impl<T: Real> Routine for LookAt<'_, T> {
 #[inline(always)]
 fn look_at<T: Real>(window: Window<'_, T>, known: Known<T>, out: Look<'_, T>) {
     let Look { calm, alone } = out;
-    let Window { above, here, below } = window;
+    let [_, above, here, below, _] = window;
     let half = constant::<T>(0.5);
     let c = if let Known::Conditions { witnesses, .. } = known { witnesses.min(7) } else { 3 };
     let load = |row: &[T], x: usize| -> [T; LANES] {
         let lanes = &row[x..][..LANES];
         core::array::from_fn(|l| lanes[l])
     };
+    let clump = known.clump();
     let blocks = calm.chunks_mut(BLOCK).zip(alone.chunks_mut(BLOCK));
     for (b, (calm, alone)) in blocks.enumerate() {
         let zeros = [T::zero(); BLOCK];
         let (mut spread, mut middle, mut by) = (zeros, zeros, zeros);
+        let mut clumped = [T::neg_infinity(); BLOCK];
         for start in (0..BLOCK).step_by(LANES) {
-            let x = b * BLOCK + start;
+            // The column left of the pixels.
+            let x = b * BLOCK + start + REACH - 1;
             let pixel = load(here, x + 1);
             let mut v = [
                 load(above, x),
@@ -121,6 +154,11 @@ fn look_at<T: Real>(window: Window<'_, T>, known: Known<T>, out: Look<'_, T>) {
             let (low, high) = (v[c], v[7 - c]);
             for l in 0..LANES {
                 by[start + l] = larger(pixel[l] - high[l], low[l] - pixel[l]);
+            }
+            if let Some(clump) = clump {
+                find_clumps(window, x - 1, (pixel, &v), clump, &mut clumped[start..][..LANES]);
+            }
+            for l in 0..LANES {
                 spread[start + l] = v[5][l] - v[2][l];
                 middle[start + l] = half * (v[3][l] + v[4][l]);
             }
@@ -136,11 +174,47 @@ fn look_at<T: Real>(window: Window<'_, T>, known: Known<T>, out: Look<'_, T>) {
                 larger(constant::<T>(SUSPECT) * noise, spread)
             }
         };
-        let pixels = &here[b * BLOCK + 1..][..width];
+        let pixels = &here[b * BLOCK + REACH..][..width];
         for (i, (calm, &pixel)) in calm.iter_mut().zip(pixels).enumerate() {
             *calm = if by[i] > limit { middle[i] } else { pixel };
         }
-        alone.copy_from_slice(&by[..width]);
+        for (i, alone) in alone.iter_mut().enumerate() {
+            *alone = larger(by[i], clumped[i]);
+        }
+    }
+}
+
+/// Which of some pixels are in clumps; they are set to `clump`. The pixels begin
+/// [`REACH`] columns behind column `x`; `v` has their neighbours, sorted.
+#[inline(always)]
+fn find_clumps<T: Real>(
+    window: Window<'_, T>,
+    x: usize,
+    (pixel, v): ([T; LANES], &[[T; LANES]; 8]),
+    clump: T,
+    clumped: &mut [T],
+) {
+    // A pixel in a clump has good neighbours as well; hardly any pixels differ so much
+    // from three of theirs, except at edges.
+    let differs = |most, l: usize| larger(most, larger(pixel[l] - v[2][l], v[5][l] - pixel[l]));
+    if (0..LANES).fold(T::neg_infinity(), differs) <= clump {
+        return;
+    }
+    let (mut above, mut below) = ([0_u8; LANES], [0_u8; LANES]);
+    for (i, row) in window.iter().enumerate() {
+        let whole = i == 0 || i == 2 * REACH;
+        for offset in (0..=2 * REACH).filter(|&offset| whole || offset % (2 * REACH) == 0) {
+            let around = &row[x + offset..][..LANES];
+            for l in 0..LANES {
+                above[l] += u8::from(pixel[l] - around[l] > clump);
+                below[l] += u8::from(around[l] - pixel[l] > clump);
+            }
+        }
+    }
+    for l in 0..LANES {
+        if usize::from(above[l].max(below[l])) + LIKE_A_CLUMP >= 8 * REACH {
+            clumped[l] = clump;
+        }
     }
 }
 

@@ -63,7 +63,7 @@ use super::bm3d::{Bm3d, Transform, denoise_image};
 use super::denoiser::{DenoisePlan, Denoised, Denoiser};
 use super::mixture::Mixture;
 use super::strewn::Marked;
-use super::survey::{LEAST_IMPULSE, more_likely};
+use super::survey::{LEAST_IMPULSE, SMALL_ONE_IN, more_likely};
 use super::{Conditions, Masks, Plane, PlaneBuf, dead_lines, noise_level, salt_and_pepper};
 use crate::error::as_f64;
 use crate::real::constant;
@@ -116,8 +116,6 @@ const TOLD_APART: f64 = 2.5;
 const COST_OF_MISSING: f64 = 0.7;
 /// Where an outlier begins, as a part of what nearly all of them exceed.
 const PART_OF_AMPLITUDE: f64 = 0.5;
-/// One in so many outliers may be smaller than what nearly all exceed.
-const SMALL_ONE_IN: usize = 10;
 /// How far what stands in for an outlier moves beyond where BM3D puts it: each
 /// look goes only part of the way.
 const BEYOND: f64 = 0.7;

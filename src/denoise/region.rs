@@ -2,7 +2,7 @@
 //! knows which pixels can be outliers.
 
 use super::Detection;
-use crate::regression::greedy::search;
+use crate::regression::greedy::{search, search_sized};
 use crate::regression::workspace::Parts;
 use crate::{Error, Progress, Real, ResidualMaker, Stop, StopReason, StopRule, Workspace};
 use alloc::vec::Vec;
@@ -37,6 +37,9 @@ pub(super) struct Region<'a, T> {
     pub(super) eligible: &'a [bool],
     /// Pixels that are.
     pub(super) known: &'a [usize],
+    /// The studentised residual of an outlier, and what it is off by, at least.
+    pub(super) limit: T,
+    pub(super) size: T,
 }
 
 /// What was found.
@@ -60,19 +63,19 @@ impl<T: Real> Searcher<T> {
     }
 
     /// Finds the outliers: until the largest studentised residual is within
-    /// `limit`, or until the paper's rule says so.
+    /// the limit, or until the paper's rule says so.
     pub(super) fn search(
         &mut self,
         region: Region<'_, T>,
         detection: Detection<T>,
-        limit: T,
     ) -> Result<Found<'_, T>, Error> {
         let cap = self.cap();
         let mut work = Workspace::new(self.n, &mut self.scalars, &mut self.indices)?;
-        let Region { pixels, known, .. } = region;
+        let Region { pixels, known, limit, .. } = region;
         let (k, _) = match detection {
             Detection::Automatic => {
-                search(&region, pixels, known, &mut Extreme { limit, cap }, &mut work)?
+                let mut rule = Extreme { limit, cap };
+                search_sized(&region, pixels, known, &mut rule, region.per_unit(), &mut work)?
             }
             Detection::Histogram { e0, reading } => {
                 let mut stop = Stop::histogram(e0, reading).at_most(cap);
@@ -90,12 +93,8 @@ impl<T: Real> Searcher<T> {
     /// The same as [`search`](Self::search) for [`Detection::Automatic`], where nobody
     /// wants to know the residuals: those of pixels that can be no outliers are
     /// not computed, and they are most.
-    pub(super) fn search_listed(
-        &mut self,
-        region: Region<'_, T>,
-        limit: T,
-    ) -> Result<Found<'_, T>, Error> {
-        let mut rule = Extreme { limit, cap: self.cap() };
+    pub(super) fn search_listed(&mut self, region: Region<'_, T>) -> Result<Found<'_, T>, Error> {
+        let mut rule = Extreme { limit: region.limit, cap: self.cap() };
         let List { points, pixels, known } = &mut self.listed;
         known.clear();
         let mut count = 0;
@@ -112,7 +111,9 @@ impl<T: Real> Searcher<T> {
         pixels.clear();
         pixels.extend(points.iter().map(|&j| region.pixels[j]));
         let mut work = Workspace::new(points.len(), &mut self.scalars, &mut self.indices)?;
-        let (k, _) = search(&Listed { region, points }, pixels, known, &mut rule, &mut work)?;
+        let listed = Listed { region, points };
+        let per_unit = region.per_unit();
+        let (k, _) = search_sized(&listed, pixels, known, &mut rule, per_unit, &mut work)?;
         let Parts { residual, values, indices, .. } = work.into_parts();
         for place in &mut indices[..k] {
             *place = points[*place];
@@ -159,6 +160,11 @@ impl<T: Real> ResidualMaker<T> for Listed<'_, T> {
 }
 
 impl<T: Real> Region<'_, T> {
+    /// The least size in units of the limit.
+    fn per_unit(&self) -> T {
+        self.size / self.limit
+    }
+
     /// A pixel that cannot be an outlier has an infinite variance: no residual
     /// of it is extreme.
     fn variance(&self, j: usize) -> T {

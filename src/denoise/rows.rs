@@ -1,7 +1,7 @@
 //! A band of image rows in memory of its own, ready to be looked at.
 
 use super::grid::Grid;
-use super::impulses::{Known, Look, Window, look, padded};
+use super::impulses::{Known, Look, REACH, look, padded, reflected};
 use super::{Masks, Plane};
 use crate::Real;
 use crate::real::count;
@@ -22,7 +22,7 @@ pub(super) struct Rows<T> {
 
 impl<T: Real> Rows<T> {
     /// Reads the rows `range` of `band`, which begins with row `top` of the
-    /// image and reaches two rows further than `range` where the image does.
+    /// image and reaches three rows further than `range` where the image does.
     pub(super) fn new(
         grid: &Grid,
         band: Plane<'_, T>,
@@ -35,9 +35,11 @@ impl<T: Real> Rows<T> {
         let padded = padded(width);
         let (mut source, read) = read(grid, band, masks, top, range.clone());
         for line in source.chunks_exact_mut(padded) {
-            // Reflected, so that no pixel is its own neighbour.
-            line[0] = line[2.min(width)];
-            line[width + 1] = line[width.saturating_sub(1).max(1)];
+            for i in 1..=REACH {
+                line[REACH - i] = line[REACH + reflected(-i.cast_signed(), width)];
+                let right = (width + i - 1).cast_signed();
+                line[REACH + width + i - 1] = line[REACH + reflected(right, width)];
+            }
         }
         let area = range.len() * width;
         let mut rows = Self {
@@ -54,12 +56,10 @@ impl<T: Real> Rows<T> {
         let line = |y: usize| &source[(y - read.start) * padded..][..padded];
         let looks = rows.calm.chunks_exact_mut(width).zip(rows.alone.chunks_exact_mut(width));
         for (y, (calm, alone)) in range.zip(looks) {
-            rows.pixels.extend_from_slice(&line(y)[1..=width]);
-            // The first row has the second above it, too.
-            let above = y.checked_sub(1).unwrap_or(1.min(height - 1));
-            let below = if y + 1 < height { y + 1 } else { height.saturating_sub(2) };
-            let window = Window { above: line(above), here: line(y), below: line(below) };
-            look(window, known, Look { calm, alone });
+            rows.pixels.extend_from_slice(&line(y)[REACH..][..width]);
+            let row =
+                |i: usize| line(reflected((y + i).cast_signed() - REACH.cast_signed(), height));
+            look(core::array::from_fn(row), known, Look { calm, alone });
         }
         rows
     }
@@ -100,7 +100,7 @@ impl<T: Real> Rows<T> {
     }
 }
 
-/// The rows `range` of an image and two more on either side, each [`padded`], with
+/// The rows `range` of an image and three more on either side, each [`padded`], with
 /// pixels known to be bad replaced; and which rows they are.
 pub(crate) fn read<T: Real>(
     grid: &Grid,
@@ -111,11 +111,12 @@ pub(crate) fn read<T: Real>(
 ) -> (Vec<T>, Range<usize>) {
     let width = grid.width();
     let padded = padded(width);
-    // A row more for the neighbours, and one for what replaces bad ones among them.
-    let read = range.start.saturating_sub(2)..(range.end + 2).min(grid.height());
+    // Some rows more to look at, and one for what replaces bad pixels in them.
+    let more = REACH + 1;
+    let read = range.start.saturating_sub(more)..(range.end + more).min(grid.height());
     let mut source = alloc::vec![T::zero(); read.len() * padded];
     for (line, y) in source.chunks_exact_mut(padded).zip(read.clone()) {
-        band.copy_row(0, y - top, &mut line[1..=width]);
+        band.copy_row(0, y - top, &mut line[REACH..][..width]);
     }
     if let Some(bad) = masks.bad {
         replace_bad(&mut source, width, |x, line| bad.get(x, line + read.start - top));
@@ -134,13 +135,13 @@ fn replace_bad<T: Real>(source: &mut [T], width: usize, is_bad: impl Fn(usize, u
             for v in y.saturating_sub(1)..(y + 2).min(lines) {
                 for u in x.saturating_sub(1)..(x + 2).min(width) {
                     if !is_bad(u, v) {
-                        sum = sum + source[v * padded + u + 1];
+                        sum = sum + source[v * padded + u + REACH];
                         good += 1;
                     }
                 }
             }
-            let left = if x > 0 { source[y * padded + x] } else { T::zero() };
-            source[y * padded + x + 1] = if good > 0 { sum / count(good) } else { left };
+            let left = if x > 0 { source[y * padded + x + REACH - 1] } else { T::zero() };
+            source[y * padded + x + REACH] = if good > 0 { sum / count(good) } else { left };
         }
     }
 }

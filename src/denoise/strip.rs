@@ -129,20 +129,21 @@ impl<T: Real> Job<'_, T> {
             if let Some(bad) = bad.get(part.clone()) {
                 known.extend((0..n).filter(|&j| bad[j]).take(n - grid.region()));
             }
-            let limit = self.conditions.extreme * self.floor().max(misfit);
             let region = Region {
                 maker: &ladder.rungs[rung].maker,
                 pixels: &pixels[part.clone()],
                 residual: &residuals[part.clone()],
                 eligible,
                 known,
+                limit: self.conditions.extreme * self.floor().max(misfit),
+                size: self.conditions.size,
             };
             let found = if self.settings.wants_residuals() {
-                let found = searcher.search(region, self.settings.detection, limit)?;
+                let found = searcher.search(region, self.settings.detection)?;
                 residuals[part.clone()].copy_from_slice(found.residual);
                 found
             } else {
-                searcher.search_listed(region, limit)?
+                searcher.search_listed(region)?
             };
             self.record(row, column, found.indices, found.values, &mut outliers);
             let changes = found.indices.iter().zip(found.values).map(|(&j, &u)| (j, -u));

@@ -41,6 +41,10 @@ const MOST_WITNESSES: usize = 5;
 const EXTREME: (f64, f64) = (2.6, 4.0);
 /// How much worse it is to miss an impulse than to take out a good pixel.
 const COST_OF_MISSING: f64 = 8.0;
+/// One in so many impulses may be smaller than what nearly all exceed, and what an
+/// outlier is off by at least, as a part of that.
+pub(super) const SMALL_ONE_IN: usize = 10;
+const PART_OF_AMPLITUDE: f64 = 0.6;
 
 /// One region's part of a survey.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -77,6 +81,8 @@ pub struct Conditions<T> {
     pub witnesses: usize,
     /// The least studentised residual of an outlier, in units of the noise.
     pub extreme: T,
+    /// What an outlier is off by at least.
+    pub size: T,
     /// Regions with a larger mean gradient are full of detail: $m + s$.
     pub detailed: T,
     /// Regions with a smaller mean gradient are smooth: $m - s / 10$.
@@ -141,7 +147,7 @@ impl<T: Real> Survey<T> {
         let noise = self.known_noise.unwrap_or_else(|| self.noise());
         let pixels = (self.grid.width() * self.grid.height()) as f64;
         let least = (IMPULSE * as_f64(noise)).max(LEAST_IMPULSE * as_f64(self.peak));
-        let (beyond, amplitude) = self.suspects.tail(least);
+        let (beyond, [small, amplitude]) = self.suspects.tail(least, [SMALL_ONE_IN, 2]);
         let share = (beyond / pixels).min(0.5);
         let (detailed, smooth) = self.gradient_bounds();
         Ok(Conditions {
@@ -149,6 +155,7 @@ impl<T: Real> Survey<T> {
             impulses: constant(share),
             witnesses: witnesses(share),
             extreme: constant(extreme(share, amplitude / as_f64(noise))),
+            size: constant(if beyond > 0.0 { PART_OF_AMPLITUDE * small } else { 0.0 }),
             detailed,
             smooth,
         })
@@ -381,17 +388,21 @@ impl Histogram {
         }
     }
 
-    /// How many values lie beyond `limit`, and the median of those.
-    fn tail(&self, limit: f64) -> (f64, f64) {
+    /// How many values lie beyond `limit`, and what all but one in so many of those
+    /// exceed.
+    fn tail(&self, limit: f64, one_in: [usize; 2]) -> (f64, [f64; 2]) {
         let first = Self::class(limit) + 1;
         let tail = &self.counts[first.min(CLASSES)..];
         let total: u64 = tail.iter().sum();
-        let mut below = 0;
-        let middle = tail.iter().position(|count| {
-            below += count;
-            2 * below >= total
+        let exceeded = one_in.map(|one_in| {
+            let mut below = 0;
+            let class = tail.iter().position(|count| {
+                below += count;
+                below * one_in as u64 >= total
+            });
+            let octaves = (first + class.unwrap_or(0)) as f64 / CLASSES_PER_OCTAVE;
+            num_traits::Float::exp2(octaves - OCTAVES_BELOW_ONE)
         });
-        let octaves = (first + middle.unwrap_or(0)) as f64 / CLASSES_PER_OCTAVE;
-        (total as f64, num_traits::Float::exp2(octaves - OCTAVES_BELOW_ONE))
+        (total as f64, exceeded)
     }
 }

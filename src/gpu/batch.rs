@@ -12,7 +12,7 @@ use super::residual::{Product, Residual};
 use super::shader::{Clock, Download, Staging, Step};
 use super::tile::{Cut, Tile, word};
 use super::{Gpu, GpuError};
-use crate::denoise::impulses::{BLOCK, padded};
+use crate::denoise::impulses::{BLOCK, REACH, padded};
 use crate::denoise::ladder::Ladder;
 use crate::denoise::rows::read;
 use crate::denoise::run::Run;
@@ -140,8 +140,8 @@ impl Work {
         } else {
             (1, most)
         };
-        // Neighbours above and below, two blocks and more to the sides.
-        let height = (rows * grid.core() + 2 * grid.margin() + 2).min(grid.height());
+        // What is looked at above and below, two blocks and more to the sides.
+        let height = (rows * grid.core() + 2 * (grid.margin() + REACH)).min(grid.height());
         let width = (columns * grid.core() + 2 * grid.margin() + 4 * BLOCK).min(grid.width());
         (height * width, height)
     }
@@ -187,7 +187,7 @@ impl Work {
 
     /// Writes what is the same for all batches of an image.
     pub(super) fn begin(&self, gpu: &Gpu, job: &Job<'_, f32>) -> Result<(), GpuError> {
-        let search = Search::new(&self.shape, self.shape.n / 2, &self.cells);
+        let search = Search::new(&self.shape, self.shape.n / 2, &self.cells, job.conditions.size);
         gpu.write(&self.search, bytemuck::bytes_of(&search))?;
         gpu.write(&self.shares, bytemuck::cast_slice(&[job.across, job.down].concat()))
     }
@@ -272,7 +272,7 @@ fn held(grid: &Grid, band: Band<'_, f32>, cut: &Cut, masked: bool) -> (Vec<f32>,
     let mut pixels = Vec::with_capacity(columns.len() * rows.len());
     let mut masks = Vec::with_capacity(if masked { pixels.capacity() } else { 0 });
     for y in rows {
-        let line = &source[(y - first.start) * stride + 1..];
+        let line = &source[(y - first.start) * stride + REACH..];
         pixels.extend_from_slice(&line[columns.clone()]);
         if masked {
             let is = |mask: Option<Plane<'_, bool>>, x| {

@@ -45,13 +45,14 @@ pub(super) struct Search {
     pub(super) cap: u32,
     pub(super) threshold: f32,
     pub(super) stride: u32,
-    pub(super) padding: u32,
+    /// What an outlier is off by at least, with [`Rule::Extreme`].
+    pub(super) size: f32,
 }
 
 impl Search {
-    /// For at most `cap` outliers of each problem in `cells`.
-    pub(super) fn new(shape: &Shape, cap: u32, cells: &Cells) -> Self {
-        Self { cap, threshold: shape.rule.threshold(), stride: cells.stride, padding: 0 }
+    /// For at most `cap` outliers of each problem in `cells`, of at least a `size`.
+    pub(super) fn new(shape: &Shape, cap: u32, cells: &Cells, size: f32) -> Self {
+        Self { cap, threshold: shape.rule.threshold(), stride: cells.stride, size }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A rectangle of regions, as the shaders of `shaders/shared/tile.wgsl` see it.
 
 use crate::denoise::Grid;
-use crate::denoise::impulses::{BLOCK, Known, SUSPECT, WIDENING};
+use crate::denoise::impulses::{BLOCK, Known, LIKE_A_CLUMP, REACH, SUSPECT, WIDENING};
 use crate::denoise::strip::Job;
 use bytemuck::{Pod, Zeroable};
 use core::ops::Range;
@@ -65,10 +65,10 @@ impl Cut {
     }
 
     /// The rows of pixels to be held: what the regions cover, with their
-    /// neighbours.
+    /// neighbours and those around them.
     pub(super) fn held_rows(&self, grid: &Grid) -> Range<usize> {
         let out = grid.covered_by(self.rows.clone());
-        out.start.saturating_sub(1)..(out.end + 1).min(grid.height())
+        out.start.saturating_sub(REACH)..(out.end + REACH).min(grid.height())
     }
 }
 
@@ -105,6 +105,8 @@ pub(super) struct Tile {
     rungs: u32,
     masked: u32,
     stride: u32,
+    clump: f32,
+    like_a_clump: u32,
     padding: u32,
 }
 
@@ -157,6 +159,9 @@ impl Tile {
             rungs: word(job.ladder.rungs.len()),
             masked: u32::from(masked),
             stride,
+            // The shaders know no infinity.
+            clump: job.known().clump().unwrap_or(f32::MAX),
+            like_a_clump: word(LIKE_A_CLUMP),
             padding: 0,
         }
     }
@@ -213,6 +218,8 @@ mod tests {
             rungs,
             masked,
             stride,
+            clump,
+            like_a_clump,
             padding
         );
     }

@@ -64,6 +64,24 @@ pub(crate) fn search<T: Real>(
     rule: &mut impl StopRule<T>,
     storage: &mut impl Storage<T>,
 ) -> Result<(usize, StopReason), Error> {
+    search_sized(maker, y, known, rule, T::zero(), storage)
+}
+
+/// The same, where a studentised residual counts only as far as the point is off by
+/// `per_unit` times as much.
+///
+/// Without point $j$ the function says something else of it, by $r_j / H_{jj}$, and
+/// $\min(\lvert r_j \rvert / \sqrt{H_{jj}}, \lvert r_j \rvert / (H_{jj} p))$ is what it is chosen
+/// for: where the function follows the data closely, $H_{jj}$ is small, and a residual
+/// that is extreme for the noise may still be that of a detail.
+pub(crate) fn search_sized<T: Real>(
+    maker: &impl ResidualMaker<T>,
+    y: &[T],
+    known: &[usize],
+    rule: &mut impl StopRule<T>,
+    per_unit: T,
+    storage: &mut impl Storage<T>,
+) -> Result<(usize, StopReason), Error> {
     rule.validate()?;
     let studentized = rule.studentized();
     let mut k = take_out_all(maker, y, known, studentized, storage)?;
@@ -73,7 +91,7 @@ pub(crate) fn search<T: Real>(
         let scratch = &mut columns[k * residual.len()..][..residual.len()];
         let variances = if studentized { &*variances } else { &[] };
         let (j, extreme) = if studentized {
-            most_extreme(residual, variances, scratch)
+            most_extreme(residual, variances, per_unit, scratch)
         } else {
             largest(residual)
         };
@@ -161,9 +179,15 @@ fn start<T: Real>(
 }
 
 /// $\arg\max |r_j| / \sqrt{H_{jj}}$ and its value: the residual that is the
-/// most extreme for what it could be. None if all are zero.
-fn most_extreme<T: Real>(residual: &[T], variances: &[T], scratch: &mut [T]) -> (Option<usize>, T) {
-    dispatch(Studentize { residual, variances, out: scratch });
+/// most extreme for what it could be, at the size it has. None if all are zero.
+fn most_extreme<T: Real>(
+    residual: &[T],
+    variances: &[T],
+    per_unit: T,
+    scratch: &mut [T],
+) -> (Option<usize>, T) {
+    let squared = per_unit * per_unit;
+    dispatch(Studentize { residual, variances, squared, out: scratch });
     let (at, squared) = largest(scratch);
     (at, squared.sqrt())
 }
@@ -171,6 +195,8 @@ fn most_extreme<T: Real>(residual: &[T], variances: &[T], scratch: &mut [T]) -> 
 struct Studentize<'a, T> {
     residual: &'a [T],
     variances: &'a [T],
+    /// Of what a point must be off by, in units of the studentised residual.
+    squared: T,
     out: &'a mut [T],
 }
 
@@ -179,7 +205,9 @@ impl<T: Real> Routine for Studentize<'_, T> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
         for ((out, &r), &v) in self.out.iter_mut().zip(self.residual).zip(self.variances) {
-            *out = r * r / v;
+            let by_size = self.squared * v;
+            let weight = if by_size > T::one() { by_size } else { T::one() };
+            *out = r * r / (v * weight);
         }
     }
 }

@@ -30,6 +30,7 @@ struct Conditions<T> {
     impulses: T,
     witnesses: usize,
     extreme: T,
+    size: T,
     detailed: T,
     smooth: T,
 }
@@ -40,12 +41,13 @@ impl<T: Real> TryFrom<Conditions<T>> for denoise::Conditions<T> {
     type Error = Error;
 
     fn try_from(read: Conditions<T>) -> Result<Self, Error> {
-        let Conditions { noise, impulses, witnesses, extreme, detailed, smooth } = read;
+        let Conditions { noise, impulses, witnesses, extreme, size, detailed, smooth } = read;
         check_deviation("noise", noise)?;
         check_deviation("share of impulses", impulses)?;
         check_deviation("least residual of an outlier", extreme)?;
+        check_deviation("least size of an outlier", size)?;
         Error::check_finite("bound on gradients", &[detailed, smooth])?;
-        Ok(Self { noise, impulses, witnesses, extreme, detailed, smooth })
+        Ok(Self { noise, impulses, witnesses, extreme, size, detailed, smooth })
     }
 }
 

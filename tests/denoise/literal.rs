@@ -124,6 +124,7 @@ pub(crate) struct Automatic {
     pub(crate) noise: f64,
     pub(crate) witnesses: usize,
     pub(crate) extreme: f64,
+    pub(crate) size: f64,
     pub(crate) image: Vec<f64>,
     pub(crate) outliers: Vec<f64>,
 }
@@ -139,14 +140,9 @@ pub(crate) fn automatic(
     let height = image.len() / width;
     let n = region * region;
     let mirror = |at: isize, length: usize| {
-        let at = if at < 0 {
-            1
-        } else if at as usize >= length {
-            length as isize - 2
-        } else {
-            at
-        };
-        at.clamp(0, length as isize - 1) as usize
+        let last = length as isize - 1;
+        let at = if at.abs() > last { 2 * last - at.abs() } else { at.abs() };
+        at.max(0) as usize
     };
     let neighbours = |i: usize| {
         let (x, y) = ((i % width) as isize, (i / width) as isize);
@@ -159,6 +155,22 @@ pub(crate) fn automatic(
     };
     let sorted: Vec<Vec<f64>> = (0..image.len()).map(neighbours).collect();
     let alone = |i: usize, c: usize| (image[i] - sorted[i][7 - c]).max(sorted[i][c] - image[i]);
+    let in_clump = |i: usize, by: f64| {
+        let (x, y) = ((i % width) as isize, (i / width) as isize);
+        let around = (-2..=2_isize).flat_map(|dy| (-2..=2_isize).map(move |dx| (dx, dy)));
+        let around = around.filter(|&(dx, dy)| dx.abs() == 2 || dy.abs() == 2);
+        let off: Vec<f64> = around
+            .map(|(dx, dy)| {
+                image[i] - image[mirror(y + dy, height) * width + mirror(x + dx, width)]
+            })
+            .collect();
+        let neighbours = &sorted[i];
+        let stands_out = image[i] - neighbours[2] > by || neighbours[5] - image[i] > by;
+        let above = off.iter().filter(|&&d| d > by).count();
+        let below = off.iter().filter(|&&d| -d > by).count();
+        assert_eq!(off.len(), 16);
+        stands_out && above.max(below) >= 13
+    };
     let spread = |i: usize| {
         let (x, y) = (i % width, i / width);
         let block = x / 16 * 16..(x / 16 * 16 + 16).min(width);
@@ -216,10 +228,15 @@ pub(crate) fn automatic(
         (0..=c).map(|k| choose(k) * p.powi(k as i32) * (1.0 - p).powi(8 - k as i32)).sum()
     };
     let witnesses = (1..5).find(|&c| share * (1.0 - at_most(c)) <= 4.2e-5).unwrap_or(5);
+    let exceeded = |one_in: usize| {
+        let at = beyond.len().div_ceil(one_in) - 1;
+        (beyond[at] as f64 / 8.0 - 40.0).exp2()
+    };
+    let size = if beyond.is_empty() { 0.0 } else { 0.6 * exceeded(10) };
     let extreme = if beyond.is_empty() {
         4.0
     } else {
-        let amplitude = (beyond[(beyond.len() - 1) / 2] as f64 / 8.0 - 40.0).exp2() / noise;
+        let amplitude = exceeded(2) / noise;
         let odds: f64 = 2.0 * (1.0 - share) / (8.0 * share);
         (amplitude / 2.0 + odds.ln() / amplitude).clamp(2.6, 4.0)
     };
@@ -252,6 +269,7 @@ pub(crate) fn automatic(
         noise,
         witnesses,
         extreme,
+        size,
         image: vec![0.0; image.len()],
         outliers: vec![0.0; image.len()],
     };
@@ -262,8 +280,12 @@ pub(crate) fn automatic(
         let smooth: Vec<f64> = pixels.iter().map(|&(i, _)| calm[i]).collect();
         let (k, misfit) = best(&smooth, floor);
         let limit = extreme * floor.max(misfit);
-        let may = |j: usize| alone(pixels[j].0, witnesses) > extreme * floor / 2.0;
-        let (support, u) = outliers(&makers[k], &y, limit, &may);
+        let may = |j: usize| {
+            let pixel = pixels[j].0;
+            alone(pixel, witnesses) > extreme * floor / 2.0
+                || witnesses >= 3 && in_clump(pixel, 3.0 * floor)
+        };
+        let (support, u) = outliers(&makers[k], &y, (limit, size), &may);
         let mut v = y.clone();
         for (&j, &u) in support.iter().zip(&u) {
             v[j] -= u;
@@ -291,11 +313,12 @@ pub(crate) fn automatic(
 }
 
 /// Takes out the most extreme studentised residual that may be an outlier,
-/// until none is beyond the limit; everything solved anew at each step.
+/// until none is beyond the limit and off by the size; everything solved anew at each
+/// step.
 fn outliers(
     h: &[f64],
     y: &[f64],
-    limit: f64,
+    (limit, size): (f64, f64),
     may: &dyn Fn(usize) -> bool,
 ) -> (Vec<usize>, Vec<f64>) {
     let n = y.len();
@@ -314,14 +337,14 @@ fn outliers(
             let residual = first[i] - column.iter().zip(&u).map(|(h, u)| h * u).sum::<f64>();
             let variance =
                 h[i * n + i] - column.iter().zip(&through).map(|(h, t)| h * t).sum::<f64>();
-            residual.abs() / variance.sqrt()
+            (residual.abs() / variance.sqrt() / limit).min(residual.abs() / variance / size)
         };
         let best = (0..n)
             .filter(|&i| may(i) && !support.contains(&i))
             .map(|i| (i, state(i)))
             .max_by(|a, b| a.1.total_cmp(&b.1));
         match best {
-            Some((j, extreme)) if extreme > limit && k < n / 2 => support.push(j),
+            Some((j, extreme)) if extreme > 1.0 && k < n / 2 => support.push(j),
             _ => return (support, u),
         }
     }

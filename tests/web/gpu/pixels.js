@@ -45,8 +45,8 @@ function tileOf(grid, { rows, columns }) {
   const held = {
     left: Math.max(Math.floor(left / BLOCK) * BLOCK - BLOCK, 0),
     right: Math.min(Math.ceil(right / BLOCK) * BLOCK + BLOCK, width),
-    top: Math.max(top - 1, 0),
-    bottom: Math.min(bottom + 1, height),
+    top: Math.max(top - 2, 0),
+    bottom: Math.min(bottom + 2, height),
   };
   return {
     width,
@@ -78,12 +78,13 @@ function held(picture, tile) {
   });
 }
 
-// Waves and noise, with impulses among them.
+// Waves and noise, with impulses among them, some of them in clumps of 2 x 3.
 function picture(width, height) {
   const random = randomNumbers(width);
   return Float32Array.from(range(width * height), (i) => {
     const [x, y] = [i % width, Math.floor(i / width)];
-    const impulse = random() < 0.1 ? 200 * (random() - 0.5) : 0;
+    const clump = x % 13 < 3 && y % 11 < 2 ? 60 : 0;
+    const impulse = random() < 0.1 ? 200 * (random() - 0.5) : clump;
     return 128 + 50 * Math.sin(x / 5) * Math.cos(y / 7) + 10 * random() + impulse;
   });
 }
@@ -188,10 +189,11 @@ function gathered(grid, tile, { pixels, alone, masks }) {
 }
 
 // src/denoise/impulses.rs, pixel by pixel.
-function look(pixels, { width, height }, { witnesses, suspect, spread_factor }) {
+function look(pixels, { width, height }, known) {
+  const { witnesses, suspect, spread_factor, clump, like_a_clump } = known;
   const reflected = (p, length) => {
-    if (p < 0) return Math.min(1, length - 1);
-    return p < length ? p : Math.max(length - 2, 0);
+    const last = length - 1;
+    return Math.abs(p) > last ? Math.max(2 * last - Math.abs(p), 0) : Math.abs(p);
   };
   const at = (x, y) => pixels[reflected(y, height) * width + reflected(x, width)];
   const seen = Array.from(pixels, (here, i) => {
@@ -201,24 +203,34 @@ function look(pixels, { width, height }, { witnesses, suspect, spread_factor }) 
     );
     around.sort((a, b) => a - b);
     const by = Math.max(here - around[7 - witnesses], around[witnesses] - here);
-    return { here, by, spread: around[5] - around[2], middle: (around[3] + around[4]) / 2 };
+    const square = [-2, -1, 0, 1, 2];
+    const ring = square
+      .flatMap((v) => square.map((u) => [u, v]))
+      .filter(([u, v]) => Math.max(Math.abs(u), Math.abs(v)) === 2)
+      .map(([u, v]) => here - at(x + u, y + v));
+    const beyond = (sign) => ring.filter((off) => sign * off > clump).length;
+    const standsOut = Math.max(here - around[2], around[5] - here) > clump;
+    const clumped = standsOut && Math.max(beyond(1), beyond(-1)) + like_a_clump >= 16;
+    return { here, by, clumped, spread: around[5] - around[2], middle: (around[3] + around[4]) / 2 };
   });
-  return seen.map(({ here, by, middle }, i) => {
+  return seen.map(({ here, by, clumped, middle }, i) => {
     const [x, row] = [i % width, i - (i % width)];
     const first = x - (x % BLOCK);
     const block = seen.slice(row + first, row + Math.min(first + BLOCK, width));
     const spread = sum(block.map(({ spread }) => spread)) / block.length;
-    return [by > Math.max(suspect, spread * spread_factor) ? middle : here, by];
+    const calm = by > Math.max(suspect, spread * spread_factor) ? middle : here;
+    return [calm, clumped ? Math.max(by, clump) : by, clumped && by < clump];
   });
 }
 
 export async function lookSeesImpulses(device) {
+  let clumps = 0;
   for (const WG of [16, 64]) {
     const pipeline = await device.pipeline('look', { WG });
     for (const grid of GRIDS) {
       const pixels = picture(grid.width, grid.height);
       for (const [witnesses, cut] of cuts(grid).map((cut, i) => [1 + 2 * i, cut])) {
-        const known = { witnesses, suspect: 12, spread_factor: 0.8 };
+        const known = { witnesses, suspect: 12, spread_factor: 0.8, clump: 20, like_a_clump: 3 };
         const tile = { ...tileOf(grid, cut), ...known };
         const looks = device.storage(new Float32Array(2 * tile.held_width * tile.held_height));
         await device.run(
@@ -237,7 +249,9 @@ export async function lookSeesImpulses(device) {
         for (const y of range(tile.out_height)) {
           for (const x of range(tile.out_width)) {
             const [u, v] = [tile.out_left + x, tile.out_top + y];
-            ours.push(...whole[v * grid.width + u]);
+            const [calm, alone, clumped] = whole[v * grid.width + u];
+            ours.push(calm, alone);
+            clumps += Number(clumped);
             const at = 2 * ((v - tile.top) * tile.held_width + u - tile.left);
             theirs.push(found[at], found[at + 1]);
           }
@@ -246,6 +260,7 @@ export async function lookSeesImpulses(device) {
       }
     }
   }
+  if (clumps < 20) throw new Error(`only ${clumps} pixels in clumps`);
 }
 
 // The mean gradient of a region: `gradients` in src/denoise/survey.rs.

@@ -106,7 +106,7 @@ function search(
   kernel,
   penalty,
   y,
-  { rule, studentized, limit, threshold, cap, room, eligible, known },
+  { rule, studentized, limit, size, threshold, cap, room, eligible, known },
 ) {
   const n = y.length;
   const out = [];
@@ -124,7 +124,10 @@ function search(
     const variances = fitted.residual.map((row, i) => row[i + 1]);
     const scores = residual.map((r, i) => {
       if (out.includes(i)) return 0;
-      return studentized ? (eligible[i] ? Math.abs(r) / Math.sqrt(variances[i]) : 0) : Math.abs(r);
+      if (!studentized) return Math.abs(r);
+      // What a point is off by, which has to be the size at the limit.
+      const bySize = size > 0 ? (Math.abs(r) / variances[i] / size) * limit : Infinity;
+      return eligible[i] ? Math.min(Math.abs(r) / Math.sqrt(variances[i]), bySize) : 0;
     });
     const result = (reason) => ({ order: out, values: fitted.values, residual, reason });
     if (out.length < known.length && out.length < room) {
@@ -166,7 +169,7 @@ async function compare(
 ) {
   const { kernel, ys } = problems(n, count, outliers);
   const { rule, studentized, flags, whole = true } = options;
-  const settings = { limit: 4, threshold: 4, cap: n, room: K, ...options };
+  const settings = { limit: 4, size: 0, threshold: 4, cap: n, room: K, ...options };
   const makers = PENALTIES.map((penalty) => fit(kernel, penalty, [], identity(n)).residual);
   const penalty = (i) => PENALTIES[i % PENALTIES.length];
 
@@ -189,8 +192,8 @@ async function compare(
     ),
   );
   const problemsBuffer = device.storage(new Uint32Array(list.flatMap((problem) => [...problem])));
-  const { cap, threshold } = settings;
-  const parameters = await device.structure('greedy', 'Search', { cap, threshold, stride });
+  const { cap, threshold, size } = settings;
+  const parameters = await device.structure('greedy', 'Search', { cap, threshold, stride, size });
   const buffer = device.storage(cells);
   const flagged = Boolean(flags);
   const constants = searchConstants({ WG, N: n, K, rule, studentized, flagged, whole });
@@ -298,6 +301,13 @@ export async function greedyHeedsFlags(device) {
     await compare(device, what, { n, WG, count, rule, studentized, threshold, flags, whole });
   }
   // No point has one.
+  await compare(device, 'EXTREME, of some size', {
+    n: 60,
+    WG: 64,
+    rule: 'EXTREME',
+    studentized: true,
+    size: 22,
+  });
   await compare(device, 'EXTREME, no flag', {
     n,
     WG: 8,
