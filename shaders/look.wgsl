@@ -107,8 +107,9 @@ fn look(
     let calm = select(here, 0.5 * (v[3] + v[4]), by > limit);
     var alone = by;
     // A pixel in a clump has good neighbours as well.
-    if max(here - v[2], v[5] - here) > tile.clump && in_clump(x, y, here) {
-        alone = max(by, tile.clump);
+    let may_be = by < tile.clump && max(here - v[2], v[5] - here) > tile.clump;
+    if may_be && in_clump(x, y, here) {
+        alone = tile.clump;
     }
     looks[at] = vec2(calm, alone);
 }

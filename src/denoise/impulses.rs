@@ -134,8 +134,7 @@ fn look_at<T: Real>(window: Window<'_, T>, known: Known<T>, out: Look<'_, T>) {
     let blocks = calm.chunks_mut(BLOCK).zip(alone.chunks_mut(BLOCK));
     for (b, (calm, alone)) in blocks.enumerate() {
         let zeros = [T::zero(); BLOCK];
-        let (mut spread, mut middle, mut by) = (zeros, zeros, zeros);
-        let mut clumped = [T::neg_infinity(); BLOCK];
+        let (mut spread, mut middle, mut by, mut off) = (zeros, zeros, zeros, zeros);
         for start in (0..BLOCK).step_by(LANES) {
             // The column left of the pixels.
             let x = b * BLOCK + start + REACH - 1;
@@ -154,11 +153,7 @@ fn look_at<T: Real>(window: Window<'_, T>, known: Known<T>, out: Look<'_, T>) {
             let (low, high) = (v[c], v[7 - c]);
             for l in 0..LANES {
                 by[start + l] = larger(pixel[l] - high[l], low[l] - pixel[l]);
-            }
-            if let Some(clump) = clump {
-                find_clumps(window, x - 1, (pixel, &v), clump, &mut clumped[start..][..LANES]);
-            }
-            for l in 0..LANES {
+                off[start + l] = larger(pixel[l] - v[2][l], v[5][l] - pixel[l]);
                 spread[start + l] = v[5][l] - v[2][l];
                 middle[start + l] = half * (v[3][l] + v[4][l]);
             }
@@ -178,44 +173,35 @@ fn look_at<T: Real>(window: Window<'_, T>, known: Known<T>, out: Look<'_, T>) {
         for (i, (calm, &pixel)) in calm.iter_mut().zip(pixels).enumerate() {
             *calm = if by[i] > limit { middle[i] } else { pixel };
         }
-        for (i, alone) in alone.iter_mut().enumerate() {
-            *alone = larger(by[i], clumped[i]);
+        alone.copy_from_slice(&by[..width]);
+        if let Some(clump) = clump {
+            for (i, alone) in alone.iter_mut().enumerate() {
+                // A pixel in a clump has good neighbours as well. Hardly any others that
+                // are not alone differ so much from three of theirs, except at edges.
+                let may_be = *alone < clump && off[i] > clump;
+                if may_be && is_in_clump(window, b * BLOCK + REACH + i, clump) {
+                    *alone = clump;
+                }
+            }
         }
     }
 }
 
-/// Which of some pixels are in clumps; they are set to `clump`. The pixels begin
-/// [`REACH`] columns behind column `x`; `v` has their neighbours, sorted.
+/// Whether the pixel in column `x` of the middle row exceeds nearly all of the sixteen
+/// around its neighbours, or falls below them.
 #[inline(always)]
-fn find_clumps<T: Real>(
-    window: Window<'_, T>,
-    x: usize,
-    (pixel, v): ([T; LANES], &[[T; LANES]; 8]),
-    clump: T,
-    clumped: &mut [T],
-) {
-    // A pixel in a clump has good neighbours as well; hardly any pixels differ so much
-    // from three of theirs, except at edges.
-    let differs = |most, l: usize| larger(most, larger(pixel[l] - v[2][l], v[5][l] - pixel[l]));
-    if (0..LANES).fold(T::neg_infinity(), differs) <= clump {
-        return;
-    }
-    let (mut above, mut below) = ([0_u8; LANES], [0_u8; LANES]);
+fn is_in_clump<T: Real>(window: Window<'_, T>, x: usize, clump: T) -> bool {
+    let pixel = window[REACH][x];
+    let (mut above, mut below) = (0, 0);
     for (i, row) in window.iter().enumerate() {
-        let whole = i == 0 || i == 2 * REACH;
-        for offset in (0..=2 * REACH).filter(|&offset| whole || offset % (2 * REACH) == 0) {
-            let around = &row[x + offset..][..LANES];
-            for l in 0..LANES {
-                above[l] += u8::from(pixel[l] - around[l] > clump);
-                below[l] += u8::from(around[l] - pixel[l] > clump);
-            }
+        // All of the first and the last row, the ends of the others.
+        let step = if i % (2 * REACH) == 0 { 1 } else { 2 * REACH };
+        for &around in row[x - REACH..=x + REACH].iter().step_by(step) {
+            above += usize::from(pixel - around > clump);
+            below += usize::from(around - pixel > clump);
         }
     }
-    for l in 0..LANES {
-        if usize::from(above[l].max(below[l])) + LIKE_A_CLUMP >= 8 * REACH {
-            clumped[l] = clump;
-        }
-    }
+    above.max(below) + LIKE_A_CLUMP >= 8 * REACH
 }
 
 /// Batcher's odd-even merge sort of eight values, lane by lane.

@@ -12,14 +12,11 @@
 //! each would cost: Stein's unbiased estimate of the risk,
 //! $\lVert r \rVert^2 + 2 \sigma^2 \operatorname{tr}(I - H)$ up to a constant.
 
-use super::grid::lattice;
-use crate::kernel::gram;
-use crate::linalg::batch::Packed;
-use crate::linalg::eigen;
+use super::basis::Basis;
 use crate::linalg::simd::{Routine, dispatch, multiply_add};
 use crate::linalg::vector::{add_scaled_4, dot};
 use crate::real::{constant, count};
-use crate::{Error, Kernel, Points, Real};
+use crate::{Error, Kernel, Real};
 use alloc::vec::Vec;
 
 /// Which norm is penalised.
@@ -43,10 +40,7 @@ pub enum Penalty {
 #[derive(Debug, Clone)]
 pub(crate) struct Ladder<T> {
     pub(crate) n: usize,
-    /// $E^T$: row `j` is what pixel `j` adds to the coefficients.
-    pub(crate) pixels: Vec<T>,
-    analysis: Packed<T>,
-    synthesis: Packed<T>,
+    pub(crate) basis: Basis<T>,
     pub(crate) rungs: Vec<Rung<T>>,
 }
 
@@ -75,40 +69,24 @@ impl<T: Real> Ladder<T> {
         penalty: Penalty,
         lambdas: &[T],
     ) -> Result<Self, Error> {
+        let basis = Basis::new(side, kernel)?;
         let n = side * side;
-        let points = lattice(side);
-        let mut vectors = alloc::vec![T::zero(); n * n];
-        gram(Points::new(&points, 2)?, kernel, &mut vectors)?;
-        let mut values = alloc::vec![T::zero(); n];
-        let mut scratch = alloc::vec![T::zero(); eigen::symmetric_scratch_len(n)];
-        eigen::symmetric(&mut vectors, n, &mut values, &mut scratch)?;
-        let rounding = count::<T>(n) * T::epsilon() * values[0].abs();
-        if penalty == Penalty::Rkhs && values[n - 1] < -rounding {
-            return Err(Error::not_positive_definite(n - 1, values[n - 1]));
+        let values = || basis.values.iter().copied();
+        let (least, largest) =
+            (values().fold(T::infinity(), T::min), values().fold(T::zero(), T::max));
+        if penalty == Penalty::Rkhs && least < -(count::<T>(n) * T::epsilon() * largest) {
+            return Err(Error::not_positive_definite(n - 1, least));
         }
-
-        let mut pixels = alloc::vec![T::zero(); n * n];
-        for (i, vector) in vectors.chunks_exact(n).enumerate() {
-            for (j, &x) in vector.iter().enumerate() {
-                pixels[j * n + i] = x;
-            }
-        }
-        let mut ladder = Self {
-            n,
-            analysis: Packed::new(&vectors, n),
-            synthesis: Packed::new(&pixels, n),
-            pixels,
-            rungs: Vec::with_capacity(lambdas.len()),
-        };
+        let mut ladder = Self { n, basis, rungs: Vec::with_capacity(lambdas.len()) };
         for &lambda in lambdas {
             Error::check_positive("lambda", lambda)?;
-            ladder.rungs.push(ladder.rung(&values, penalty, lambda));
+            ladder.rungs.push(ladder.rung(penalty, lambda));
         }
         Ok(ladder)
     }
 
-    fn rung(&self, values: &[T], penalty: Penalty, lambda: T) -> Rung<T> {
-        let n = self.n;
+    fn rung(&self, penalty: Penalty, lambda: T) -> Rung<T> {
+        let (n, basis) = (self.n, &self.basis);
         // What rounding leaves of a zero eigenvalue may be negative.
         let filter = |&mu: &T| {
             let mu = mu.max(T::zero());
@@ -117,8 +95,8 @@ impl<T: Real> Ladder<T> {
                 Penalty::L2 => lambda / (mu * mu + lambda),
             }
         };
-        let g: Vec<T> = values.iter().map(filter).collect();
-        let e = (0..n).map(|i| (0..n).fold(T::zero(), |sum, j| sum + self.pixels[j * n + i]));
+        let g: Vec<T> = basis.values.iter().map(filter).collect();
+        let e = (0..n).map(|i| (0..n).fold(T::zero(), |sum, j| sum + basis.pixels[j * n + i]));
         let ge: Vec<T> = g.iter().zip(e.clone()).map(|(&g, e)| g * e).collect();
         let g_squared: Vec<T> = g.iter().map(|&g| g * g).collect();
         let g_squared_e: Vec<T> = ge.iter().zip(&g).map(|(&ge, &g)| ge * g).collect();
@@ -130,16 +108,16 @@ impl<T: Real> Ladder<T> {
         };
         let trace = g.iter().fold(T::zero(), |sum, &g| sum + g) - rho * ones;
 
-        let mut scaled = self.pixels.clone();
+        let mut scaled = basis.pixels.clone();
         for row in scaled.chunks_exact_mut(n) {
             for (x, &g) in row.iter_mut().zip(&g) {
                 *x = *x * g;
             }
         }
         let mut maker = alloc::vec![T::zero(); n * n];
-        self.synthesis.multiply(&scaled, &mut maker);
+        basis.synthesise(&scaled, &mut maker);
         let mut bias = alloc::vec![T::zero(); n];
-        self.synthesis.multiply(&ge, &mut bias);
+        basis.synthesise(&ge, &mut bias);
         for (row, &a) in maker.chunks_exact_mut(n).zip(&bias) {
             for (x, &b) in row.iter_mut().zip(&bias) {
                 *x = *x - rho * (a * b);
@@ -151,23 +129,25 @@ impl<T: Real> Ladder<T> {
 
     /// The coefficients of many regions.
     pub(super) fn analyse(&self, regions: &[T], coefficients: &mut [T]) {
-        self.analysis.multiply(regions, coefficients);
+        self.basis.analyse(regions, coefficients);
     }
 
     /// The regions of many coefficients.
     pub(super) fn synthesise(&self, coefficients: &[T], regions: &mut [T]) {
-        self.synthesis.multiply(coefficients, regions);
+        self.basis.synthesise(coefficients, regions);
     }
 
-    /// What changes in the coefficients if the pixels change.
-    pub(super) fn update(&self, coefficients: &mut [T], changes: impl Iterator<Item = (usize, T)>) {
-        let mut changes = changes.fuse();
+    /// What changes in the coefficients if these pixels change by `scale` times that.
+    pub(super) fn update(&self, coefficients: &mut [T], pixels: &[usize], by: &[T], scale: T) {
         // Four at a time, each coefficient being read and written once; what is
         // missing of the last four does not change.
-        while let Some(first) = changes.next() {
-            let mut next = || changes.next().unwrap_or((first.0, T::zero()));
-            let four = [first, next(), next(), next()];
-            let rows = four.map(|(pixel, _)| &self.pixels[pixel * self.n..][..self.n]);
+        for (pixels, by) in pixels.chunks(4).zip(by.chunks(4)) {
+            let change = |i: usize| match by.get(i) {
+                Some(&by) => (pixels[i], scale * by),
+                None => (pixels[0], T::zero()),
+            };
+            let four = [change(0), change(1), change(2), change(3)];
+            let rows = four.map(|(pixel, _)| &self.basis.pixels[pixel * self.n..][..self.n]);
             dispatch(AddScaled { y: coefficients, factors: four.map(|(_, by)| by), rows });
         }
     }

@@ -19,6 +19,7 @@
 //! # Ok::<(), kgard::Error>(())
 //! ```
 
+mod basis;
 pub mod bm3d;
 mod dead_lines;
 pub(crate) mod denoiser;

@@ -146,8 +146,8 @@ impl<T: Real> Job<'_, T> {
                 searcher.search_listed(region)?
             };
             self.record(row, column, found.indices, found.values, &mut outliers);
-            let changes = found.indices.iter().zip(found.values).map(|(&j, &u)| (j, -u));
-            ladder.update(&mut coefficients[part.clone()], changes);
+            let coefficients = &mut coefficients[part.clone()];
+            ladder.update(coefficients, found.indices, found.values, -T::one());
             for (&j, &u) in found.indices.iter().zip(found.values) {
                 pixels[part.start + j] = pixels[part.start + j] - u;
             }
@@ -221,14 +221,19 @@ impl<T: Real> Job<'_, T> {
                 grid.gather(image.calm(), image.range.start, row, calm);
                 ladder.analyse(calm, coefficients);
                 let mut squares = alloc::vec![T::zero(); n];
+                let (mut changed, mut by) = (alloc::vec![0; n], alloc::vec![T::zero(); n]);
                 let regions = coefficients.chunks_exact_mut(n);
                 let regions = regions.zip(pixels.chunks_exact(n).zip(calm.chunks_exact(n)));
                 regions
                     .map(|(coefficients, (pixels, calm))| {
                         let choice = ladder.choose(coefficients, &mut squares, self.floor());
-                        let changes = pixels.iter().zip(calm).map(|(&y, &calm)| y - calm);
-                        let changes = changes.enumerate().filter(|&(_, d)| d != T::zero());
-                        ladder.update(coefficients, changes);
+                        let mut count = 0;
+                        for (j, (&y, &calm)) in pixels.iter().zip(calm).enumerate() {
+                            // Written in any case, and kept if it is to be.
+                            (changed[count], by[count]) = (j, y - calm);
+                            count += usize::from(y != calm);
+                        }
+                        ladder.update(coefficients, &changed[..count], &by[..count], T::one());
                         choice
                     })
                     .collect()

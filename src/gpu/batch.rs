@@ -39,7 +39,7 @@ impl Tables {
     pub(super) fn new(gpu: &Gpu, ladder: &Ladder<f32>) -> Result<Self, GpuError> {
         let n = ladder.n;
         let mut vectors = alloc::vec![0.0; n * n];
-        for (j, row) in ladder.pixels.chunks_exact(n).enumerate() {
+        for (j, row) in ladder.basis.pixels.chunks_exact(n).enumerate() {
             for (i, &entry) in row.iter().enumerate() {
                 vectors[i * n + j] = entry;
             }
@@ -47,7 +47,7 @@ impl Tables {
         let makers: Vec<f32> =
             ladder.rungs.iter().flat_map(|rung| padded_rows(&rung.maker, n)).collect();
         Ok(Self {
-            pixels: gpu.upload("basis", &padded_square(&ladder.pixels, n))?,
+            pixels: gpu.upload("basis", &padded_square(&ladder.basis.pixels, n))?,
             vectors: gpu.upload("basis", &padded_square(&vectors, n))?,
             ladder: gpu.upload("ladder", &choose::table(ladder))?,
             makers: gpu.upload("residual makers", &makers)?,

@@ -24,7 +24,12 @@ impl<T: Real> Packed<T> {
 
     /// Row `i` of `out` = matrix * (row `i` of `vectors`).
     pub(crate) fn multiply(&self, vectors: &[T], out: &mut [T]) {
-        dispatch(Multiply { panels: &self.panels, n: self.n, vectors, out });
+        self.multiply_part(vectors, out, self.n, 0);
+    }
+
+    /// The same with the entries from `start` on of rows of `stride` entries.
+    pub(crate) fn multiply_part(&self, vectors: &[T], out: &mut [T], stride: usize, start: usize) {
+        dispatch(Multiply { panels: &self.panels, n: self.n, vectors, out, stride, start });
     }
 }
 
@@ -55,35 +60,32 @@ struct Multiply<'a, T> {
     n: usize,
     vectors: &'a [T],
     out: &'a mut [T],
+    stride: usize,
+    start: usize,
 }
 
 impl<T: Real> Routine for Multiply<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let Self { panels, n, vectors, out } = self;
-        with_lanes!(T, multiply_all::<FUSED>(panels, n, vectors, out));
+        with_lanes!(T, multiply_all::<FUSED>(self));
     }
 }
 
 #[inline(always)]
-fn multiply_all<T: Real, const LANES: usize, const FUSED: bool>(
-    panels: &[T],
-    n: usize,
-    vectors: &[T],
-    out: &mut [T],
-) {
+fn multiply_all<T: Real, const LANES: usize, const FUSED: bool>(product: Multiply<'_, T>) {
+    let Multiply { panels, n, vectors, out, stride, start } = product;
     let (panels, _) = panels.as_chunks::<LANES>();
-    let count = out.len() / n;
+    let count = out.len() / stride;
     for first in (0..count).step_by(ROWS) {
-        let row = |r: usize| &vectors[(first + r).min(count - 1) * n..][..n];
+        let row = |r: usize| &vectors[(first + r).min(count - 1) * stride + start..][..n];
         let rows = [row(0), row(1), row(2), row(3)];
         for (p, panel) in panels.chunks_exact(n).enumerate() {
             let left = p * LANES;
             let width = LANES.min(n - left);
             let sums = tile::<T, LANES, FUSED>(rows, panel);
             for (r, sum) in (first..count).zip(&sums) {
-                out[r * n + left..][..width].copy_from_slice(&sum[..width]);
+                out[r * stride + start + left..][..width].copy_from_slice(&sum[..width]);
             }
         }
     }
