@@ -70,13 +70,13 @@ impl<T: Real> Basis<T> {
         let mut scratch = vec![T::zero(); eigen::symmetric_scratch_len(m)];
         eigen::symmetric(&mut vectors, m, &mut values, &mut scratch)?;
         self.values.extend(values);
-        let half = constant::<T>(0.5).sqrt();
+        let root_half = constant::<T>(0.5).sqrt();
         for (i, vector) in vectors.chunks_exact_mut(m).enumerate() {
             for (j, x) in vector.iter_mut().enumerate() {
                 let opposite = opposite(j, self.side);
                 if sign != T::zero() && opposite != j {
                     // Two rows share what one stood for.
-                    *x = *x * half;
+                    *x = *x * root_half;
                     self.pixels[opposite * n + start + i] = sign * *x;
                 }
                 self.pixels[j * n + start + i] = *x;
@@ -188,9 +188,9 @@ fn is_same_upside_down<T: Real>(k: &[T], side: usize) -> bool {
 /// The kernel matrix of the first `m` pixels and those opposite, with this `sign`.
 fn folded<T: Real>(k: &[T], side: usize, m: usize, sign: T) -> Vec<T> {
     let n = side * side;
-    let half = constant::<T>(0.5).sqrt();
+    let root_half = constant::<T>(0.5).sqrt();
     // A row in the middle is opposite to itself, and counts once.
-    let share = |i: usize| if opposite(i, side) == i { half } else { T::one() };
+    let share = |i: usize| if opposite(i, side) == i { root_half } else { T::one() };
     let entry = |(i, j): (usize, usize)| {
         (k[i * n + j] + sign * k[i * n + opposite(j, side)]) * share(i) * share(j)
     };
