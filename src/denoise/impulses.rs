@@ -39,7 +39,7 @@ const CLUMPED: usize = 3;
 /// How many of the sixteen pixels around its neighbours may be like a pixel in a clump.
 pub(crate) const LIKE_A_CLUMP: usize = 3;
 /// By how many standard deviations of the noise a clump differs from the others.
-pub(crate) const CLUMP: f64 = 3.0;
+const CLUMP: f64 = 3.0;
 
 /// How far a pixel is looked around, in rows and in columns.
 pub(crate) const REACH: usize = 2;

@@ -127,16 +127,6 @@ impl<T: Real> Ladder<T> {
         Rung { lambda, maker, freedom, g, g_squared, ge, g_squared_e, rho, ones }
     }
 
-    /// The coefficients of many regions.
-    pub(super) fn analyse(&self, regions: &[T], coefficients: &mut [T]) {
-        self.basis.analyse(regions, coefficients);
-    }
-
-    /// The regions of many coefficients.
-    pub(super) fn synthesise(&self, coefficients: &[T], regions: &mut [T]) {
-        self.basis.synthesise(coefficients, regions);
-    }
-
     /// What changes in the coefficients if these pixels change by `scale` times that.
     pub(super) fn update(&self, coefficients: &mut [T], pixels: &[usize], by: &[T], scale: T) {
         // Four at a time, each coefficient being read and written once; what is

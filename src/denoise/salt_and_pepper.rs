@@ -13,6 +13,7 @@ const FAR: f64 = 0.25;
 /// far away they are looked for.
 const WANTED: usize = 3;
 const FARTHEST: usize = 3;
+
 /// The pixels of an image that are black or white, as far as it has such, while those
 /// around them that are neither are far from it: salt and pepper, and no highlight or
 /// shadow. None if such pixels are not strewn but side by side more often than by

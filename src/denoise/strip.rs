@@ -109,7 +109,7 @@ impl<T: Real> Job<'_, T> {
         for (coefficients, &(rung, _)) in filtered.chunks_exact_mut(n).zip(&choices) {
             ladder.residual(rung, coefficients);
         }
-        ladder.synthesise(filtered, residuals);
+        ladder.basis.synthesise(filtered, residuals);
 
         // The outliers, region by region.
         grid.gather(image.alone(), first, row, looks);
@@ -170,7 +170,7 @@ impl<T: Real> Job<'_, T> {
         }
         if let Smoothing::Automatic = self.settings.smoothing {
             if self.conditions.noise > T::zero() {
-                ladder.synthesise(coefficients, residuals);
+                ladder.basis.synthesise(coefficients, residuals);
             } else {
                 residuals.fill(T::zero());
             }
@@ -219,7 +219,7 @@ impl<T: Real> Job<'_, T> {
         match self.settings.smoothing {
             Smoothing::Automatic => {
                 grid.gather(image.calm(), image.range.start, row, calm);
-                ladder.analyse(calm, coefficients);
+                ladder.basis.analyse(calm, coefficients);
                 let mut squares = alloc::vec![T::zero(); n];
                 let (mut changed, mut by) = (alloc::vec![0; n], alloc::vec![T::zero(); n]);
                 let regions = coefficients.chunks_exact_mut(n);
@@ -239,7 +239,7 @@ impl<T: Real> Job<'_, T> {
                     .collect()
             }
             Smoothing::Paper { .. } => {
-                ladder.analyse(pixels, coefficients);
+                ladder.basis.analyse(pixels, coefficients);
                 let gradients = survey::gradients(grid, row, image);
                 let class = |gradient: T| {
                     if gradient > conditions.detailed {

@@ -2,7 +2,7 @@
 
 use crate::steps::{Outcome, Trouble, failed};
 use crate::tools::{
-    answer, exists, expect_code, install, run_within, target_dir, undisturbed, with_arguments,
+    answer, exists, has_version, install, run_within, target_dir, undisturbed, with_arguments,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,6 @@ const EMULATOR: &str = "qemu-system-arm";
 const DOWNLOAD: Duration = Duration::from_mins(5);
 /// For one of them to be unpacked.
 const UNPACKING: Duration = Duration::from_mins(1);
-/// For the program to say its version.
-const QUESTION: Duration = Duration::from_secs(30);
 
 /// Where the emulator is.
 pub(crate) enum Emulator {
@@ -33,15 +31,15 @@ impl Emulator {
             return Ok(Self::Installed);
         }
         let unpacked = Self::Unpacked(target_dir().join("tools").join(EMULATOR));
-        if unpacked.answers().is_ok() {
+        if unpacked.runs() {
             return Ok(unpacked);
         }
         let Err(trouble) = install(EMULATOR) else { return Ok(Self::Installed) };
         // Other packages may be in its way, or the user not be allowed to.
         println!("not installed; it is unpacked instead, beside what cargo makes");
-        match unpacked.unpack().and_then(|()| unpacked.answers()) {
-            Ok(()) => Ok(unpacked),
-            Err(_) => Err(trouble),
+        match unpacked.unpack() {
+            Ok(()) if unpacked.runs() => Ok(unpacked),
+            _ => Err(trouble),
         }
     }
 
@@ -62,9 +60,8 @@ impl Emulator {
         }
     }
 
-    /// Whether it runs.
-    fn answers(&self) -> Outcome {
-        expect_code(self.command("--version"), 0, QUESTION)
+    fn runs(&self) -> bool {
+        has_version(self.command(""))
     }
 
     /// Fetches the packages that would have been installed, which anyone may, and

@@ -125,9 +125,13 @@ pub(crate) fn answer(mut command: Command) -> Option<String> {
 
 /// Whether a program is there.
 pub(crate) fn exists(program: &str) -> bool {
-    let mut probe = command(program);
-    probe.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-    wait(probe, QUESTION).is_ok_and(|(_, status)| status.success())
+    has_version(command(program))
+}
+
+/// Whether a program says its version.
+pub(crate) fn has_version(mut program: Command) -> bool {
+    program.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+    wait(program, QUESTION).is_ok_and(|(_, status)| status.success())
 }
 
 /// Where a program is, by the search path.
