@@ -3,7 +3,7 @@
 
 @group(0) @binding(0) var<uniform> tile: Tile;
 @group(0) @binding(1) var<storage, read> pixels: array<f32>;
-// Without suspects, and how alone.
+// Without suspects, and what each is worth as a candidate.
 @group(0) @binding(2) var<storage, read> looks: array<vec2<f32>>;
 // One word a held pixel: bit 0 if it is to be left as it is, bit 1 if it is known
 // to be bad. A single word if there are no masks.
@@ -33,12 +33,13 @@ fn gather(
     let x = pixel_of(tile, column, i % tile.region, tile.width) - tile.left;
     let y = pixel_of(tile, row, i / tile.region, tile.height) - tile.top;
     let at = y * tile.held_width + x;
-    var flag = select(0u, 1u, looks[at].y > tile.alone_enough);
+    var flag = looks[at].y;
     if tile.masked != 0u {
         let mask = masks[at];
-        flag = (flag & ~(mask & 1u)) | (mask & 2u);
+        flag = select(flag, 0.0, (mask & 1u) != 0u);
+        flag = select(flag, IS_KNOWN, (mask & 2u) != 0u);
     }
     cells[DATA * tile.stride + to] = pixels[at];
     cells[CALM * tile.stride + to] = looks[at].x;
-    cells[FLAGS * tile.stride + to] = f32(flag);
+    cells[FLAGS * tile.stride + to] = flag;
 }

@@ -42,9 +42,10 @@ override FLAGGED: bool = true;
 // Whether points without a flag matter. They cannot be chosen, but the rule may look
 // at their residuals, or somebody else.
 override WHOLE: bool = true;
-// Entries of the list, which is made of flags, and of the two scratch arrays, which
-// only some rules need.
+// Entries of the list, which is made of flags, and of what points are worth; and of the
+// two scratch arrays, which only some rules need.
 override LIST: u32 = 1u;
+override WORTHS: u32 = (LIST + 3u) / 4u;
 override BARS: u32 = 1u;
 override SCORES: u32 = 1u;
 
@@ -79,6 +80,8 @@ const EPSILON = 1.1920929e-7;
 var<workgroup> list: array<u32, LIST>;
 var<workgroup> sizes: vec2<u32>;
 var<workgroup> residual: array<vec4<f32>, BLOCKS>;
+// What each point is worth as a candidate.
+var<workgroup> worth: array<vec4<f32>, WORTHS>;
 // The variance of the residual for noise of variance one, or one of the above.
 var<workgroup> state: array<vec4<f32>, BLOCKS>;
 // Row j of W: the new row of L.
@@ -152,7 +155,8 @@ fn residual_of(i: u32) -> f32 {
 
 // The more extreme of a candidate and a block of points with residuals r and variances
 // v: by their residuals, or by the squares of the studentised ones, which count less
-// where a point is off by little. `squared` is of the least size in units of the limit.
+// where a point is off by little, and more where it is worth more. `squared` is of the
+// least size in units of the limit.
 fn more_extreme(
     best: Candidate,
     block: u32,
@@ -164,6 +168,9 @@ fn more_extreme(
     if STUDENTIZED {
         let weight = max(squared * v, vec4(1.0));
         s = select(vec4<f32>(), r * r / (v * weight), v > vec4<f32>());
+        if FLAGGED {
+            s *= worth[block];
+        }
     }
     let most = max(max(s.x, s.y), max(s.z, s.w));
     if !(most > best.score) {
@@ -380,21 +387,19 @@ fn cell(section: u32, problem: u32, point: u32) -> u32 {
     return section * search.stride + problem * 4u * BLOCKS + point;
 }
 
-fn flag_of(problem: u32, point: u32) -> u32 {
-    return u32(cells[cell(FLAGS, problem, point)]);
+fn flag_of(problem: u32, point: u32) -> f32 {
+    return cells[cell(FLAGS, problem, point)];
 }
 
-fn are_eligible(problem: u32, points: vec4<u32>) -> vec4<bool> {
-    if !FLAGGED {
-        return vec4(true);
-    }
+// What points are worth; those that are known are not chosen.
+fn worth_of(problem: u32, points: vec4<u32>) -> vec4<f32> {
     let flags = vec4(
         flag_of(problem, points.x),
         flag_of(problem, points.y),
         flag_of(problem, points.z),
         flag_of(problem, points.w),
     );
-    return (flags & vec4(1u)) != vec4<u32>();
+    return max(flags, vec4<f32>());
 }
 
 fn residuals_at(problem: u32, points: vec4<u32>) -> vec4<f32> {
@@ -420,8 +425,8 @@ fn points_of(block: u32, count: u32) -> vec4<u32> {
 }
 
 // What counts as a point known to be bad, as another that matters, or as nothing.
-fn kind_of(flag: u32) -> u32 {
-    return select(select(0u, OTHER, WHOLE || flag == 1u), KNOWN, flag >= 2u);
+fn kind_of(flag: f32) -> u32 {
+    return select(select(0u, OTHER, WHOLE || flag > 0.0), KNOWN, flag == IS_KNOWN);
 }
 
 // Makes the list, and gives its sizes.
@@ -523,7 +528,12 @@ fn greedy(
         let inside = vec4(4u * b) + vec4(0u, 1u, 2u, 3u) < vec4(count);
         let r = select(vec4<f32>(), residuals_at(problem, points), inside);
         let diagonal_of_h = entries_of_h(vec4(maker) + points * (4u * BLOCKS + 1u));
-        let can_be = select(vec4(NOT_ELIGIBLE), diagonal_of_h, are_eligible(problem, points));
+        var can_be = diagonal_of_h;
+        if FLAGGED {
+            let own = worth_of(problem, points);
+            worth[b] = own;
+            can_be = select(vec4(NOT_ELIGIBLE), diagonal_of_h, own > vec4<f32>());
+        }
         let v = select(vec4(TAKEN_OUT), can_be, inside);
         mine = more_extreme(mine, b, r, v, per_unit * per_unit);
         residual[b] = r;

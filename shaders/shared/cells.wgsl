@@ -6,8 +6,10 @@
 const DATA = 0u;
 // The data without suspects.
 const CALM = 1u;
-// 1 if the point can be an outlier, 2 more if it is known to be one.
+// What the point is worth as a candidate for an outlier, which is nothing if it can be
+// none; or that it is known to be one.
 const FLAGS = 2u;
+const IS_KNOWN = -1.0;
 // In the basis of the eigenvectors of the kernel matrix.
 const COEFFICIENTS = 3u;
 const FILTERED = 4u;

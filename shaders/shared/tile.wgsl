@@ -48,8 +48,15 @@ struct Tile {
     // be like it.
     clump: f32,
     like_a_clump: u32,
-    // Not used.
-    padding: u32,
+    // Share of the impulses, and what nearly all of them are off by; zero if that is not
+    // known.
+    impulses: f32,
+    amplitude: f32,
+    // What is wanted of a pixel at least and at most, as a part of the limit.
+    wanted_least: f32,
+    wanted_most: f32,
+    // A pixel that is spared less is no candidate.
+    hopeless: f32,
 }
 
 // Where pixel `i` of region number `r` is, along an axis of `length` pixels:

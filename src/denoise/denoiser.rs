@@ -1,7 +1,6 @@
 //! The front door: settings, and whole images through strips.
 
 use super::grid::Grid;
-use super::impulses::Known;
 use super::ladder::{Ladder, Penalty};
 use super::run::{Run, chunks, each, pixels};
 use super::strip::MULTIPLES;
@@ -314,7 +313,7 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
         let grid = self.check(band, &rows)?;
         let with_gradients = matches!(self.settings.smoothing, Smoothing::Paper { .. });
         let parts = each(chunks(rows), |rows| {
-            let image = pixels(&grid, band, rows.clone(), Known::Nothing);
+            let image = pixels(&grid, band, rows.clone(), None);
             Survey::of_rows(&grid, rows, &image, with_gradients)
         });
         Ok(Survey::merge(parts)?.of(self.settings.peak, self.settings.noise))

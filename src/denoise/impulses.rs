@@ -2,7 +2,7 @@
 //!
 //! An impulse stands alone: few of its neighbours lie on its side of what the
 //! pixel should be. Detail does not: a pixel of an edge, a line or a texture
-//! has neighbours like itself. Three tests follow from this.
+//! has neighbours like itself. Three tests follow from this, and a judgement.
 //!
 //! * A pixel is *alone* as far as it exceeds all but $c$ of its neighbours
 //!   (or falls below them); only pixels alone by half of what makes an outlier
@@ -14,7 +14,11 @@
 //! * A pixel is *suspect* if it is alone by several times the spread of the
 //!   neighbours there. Suspects are replaced by the median of their neighbours where
 //!   only statistics are wanted: how noisy the image is, how smooth a region.
+//!
+//! How much is wanted of a pixel that can be an outlier follows from the pattern around
+//! it: see [`judge`](super::judge).
 
+use super::judge::{Candidates, Judge};
 use crate::Real;
 use crate::linalg::simd::{Routine, dispatch};
 use crate::real::{constant, count};
@@ -66,49 +70,47 @@ pub(super) type Window<'a, T> = [&'a [T]; 2 * REACH + 1];
 pub(super) struct Look<'a, T> {
     /// The row, with the median of the neighbours in place of suspects.
     pub(super) calm: &'a mut [T],
-    /// How far each pixel exceeds all but some of its neighbours, or falls
-    /// below them; negative if it does neither.
-    pub(super) alone: &'a mut [T],
+    /// What each pixel is worth as a candidate for an outlier; nothing if it is none.
+    pub(super) worth: &'a mut [T],
 }
 
-/// What is known of an image when it is looked at.
+/// What is known of an image when it is looked at for the second time.
 #[derive(Clone, Copy)]
-pub(crate) enum Known<T> {
-    /// Nothing.
-    Nothing,
-    /// How many neighbours may be like an impulse, and how much they differ
-    /// from one.
-    Conditions {
-        /// The number of witnesses that are allowed for.
-        witnesses: usize,
-        /// Standard deviation of the noise.
-        noise: T,
-        /// Share of the pixels that are impulses.
-        impulses: T,
-    },
+pub(crate) struct Known<T> {
+    /// How many neighbours of an impulse may be like it.
+    pub(crate) witnesses: usize,
+    /// Standard deviation of the noise.
+    pub(crate) noise: T,
+    /// Share of the pixels that are impulses.
+    pub(crate) impulses: T,
+    /// How alone a pixel must be to be an outlier.
+    pub(crate) alone_enough: T,
+    /// What nearly all impulses are off by; zero if that is not known.
+    pub(crate) amplitude: T,
 }
 
 impl<T: Real> Known<T> {
-    /// By how much a pixel in a clump differs from those around, where clumps are
-    /// looked for.
-    pub(crate) fn clump(self) -> Option<T> {
-        match self {
-            Self::Conditions { witnesses, noise, .. } if witnesses >= CLUMPED => {
-                Some(constant::<T>(CLUMP) * noise)
-            }
-            _ => None,
-        }
+    /// By how much a pixel in a clump differs from those around; infinite where clumps are
+    /// not looked for.
+    pub(crate) fn clump(&self) -> T {
+        if self.witnesses >= CLUMPED { constant::<T>(CLUMP) * self.noise } else { T::infinity() }
     }
 }
 
 /// Looks at the row in the middle of `window`.
-pub(super) fn look<T: Real>(window: Window<'_, T>, known: Known<T>, out: Look<'_, T>) {
-    dispatch(LookAt { window, known, out });
+pub(super) fn look<T: Real>(
+    window: Window<'_, T>,
+    known: Option<Known<T>>,
+    judge: Option<&Judge<T>>,
+    out: Look<'_, T>,
+) {
+    dispatch(LookAt { window, known, judge, out });
 }
 
 struct LookAt<'a, T> {
     window: Window<'a, T>,
-    known: Known<T>,
+    known: Option<Known<T>>,
+    judge: Option<&'a Judge<T>>,
     out: Look<'a, T>,
 }
 
@@ -116,23 +118,28 @@ impl<T: Real> Routine for LookAt<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        look_at(self.window, self.known, self.out);
+        look_at::<T, FUSED>(self.window, self.known, self.judge, self.out);
     }
 }
 
 #[inline(always)]
-fn look_at<T: Real>(window: Window<'_, T>, known: Known<T>, out: Look<'_, T>) {
-    let Look { calm, alone } = out;
+fn look_at<T: Real, const FUSED: bool>(
+    window: Window<'_, T>,
+    known: Option<Known<T>>,
+    judge: Option<&Judge<T>>,
+    out: Look<'_, T>,
+) {
+    let Look { calm, worth } = out;
     let [_, above, here, below, _] = window;
     let half = constant::<T>(0.5);
-    let c = if let Known::Conditions { witnesses, .. } = known { witnesses.min(7) } else { 3 };
+    let c = known.map_or(3, |known| known.witnesses.min(7));
     let load = |row: &[T], x: usize| -> [T; LANES] {
         let lanes = &row[x..][..LANES];
         core::array::from_fn(|l| lanes[l])
     };
-    let clump = known.clump();
-    let blocks = calm.chunks_mut(BLOCK).zip(alone.chunks_mut(BLOCK));
-    for (b, (calm, alone)) in blocks.enumerate() {
+    let clump = known.map_or(T::infinity(), |known| known.clump());
+    let mut candidates = Candidates::new();
+    for (b, calm) in calm.chunks_mut(BLOCK).enumerate() {
         let zeros = [T::zero(); BLOCK];
         let (mut spread, mut middle, mut by, mut off) = (zeros, zeros, zeros, zeros);
         for start in (0..BLOCK).step_by(LANES) {
@@ -162,8 +169,8 @@ fn look_at<T: Real>(window: Window<'_, T>, known: Known<T>, out: Look<'_, T>) {
         let sum = spread[..width].iter().fold(T::zero(), |sum, &spread| sum + spread);
         let spread = sum / count(width);
         let limit = match known {
-            Known::Nothing => constant::<T>(SUSPECT_AT_FIRST) * spread,
-            Known::Conditions { noise, impulses, .. } => {
+            None => constant::<T>(SUSPECT_AT_FIRST) * spread,
+            Some(Known { noise, impulses, .. }) => {
                 // Impulses widen the spread: what they add is taken away.
                 let spread = spread * (T::one() - constant::<T>(WIDENING) * impulses);
                 larger(constant::<T>(SUSPECT) * noise, spread)
@@ -173,17 +180,25 @@ fn look_at<T: Real>(window: Window<'_, T>, known: Known<T>, out: Look<'_, T>) {
         for (i, (calm, &pixel)) in calm.iter_mut().zip(pixels).enumerate() {
             *calm = if by[i] > limit { middle[i] } else { pixel };
         }
-        alone.copy_from_slice(&by[..width]);
-        if let Some(clump) = clump {
-            for (i, alone) in alone.iter_mut().enumerate() {
-                // A pixel in a clump has good neighbours as well. Hardly any others that
-                // are not alone differ so much from three of theirs, except at edges.
-                let may_be = *alone < clump && off[i] > clump;
-                if may_be && is_in_clump(window, b * BLOCK + REACH + i, clump) {
-                    *alone = clump;
+        let Some(Known { alone_enough, .. }) = known else { continue };
+        for i in 0..width {
+            let x = b * BLOCK + i;
+            // A pixel in a clump has good neighbours as well. Hardly any others that are
+            // not alone differ so much from three of theirs, except at edges.
+            let can_be =
+                by[i] > alone_enough || off[i] > clump && is_in_clump(window, x + REACH, clump);
+            worth[x] = if can_be { T::one() } else { T::zero() };
+            if let (Some(judge), true) = (judge, can_be) {
+                let side = if here[x + REACH] < middle[i] { -T::one() } else { T::one() };
+                candidates.add(x, side, spread);
+                if candidates.is_full() {
+                    judge.weigh::<FUSED>(window, &mut candidates, worth);
                 }
             }
         }
+    }
+    if let Some(judge) = judge {
+        judge.weigh::<FUSED>(window, &mut candidates, worth);
     }
 }
 

@@ -25,6 +25,7 @@ mod dead_lines;
 pub(crate) mod denoiser;
 mod grid;
 pub(crate) mod impulses;
+pub(crate) mod judge;
 mod kg_bm3d;
 pub(crate) mod ladder;
 pub mod metrics;

@@ -2,7 +2,7 @@
 //! knows which pixels can be outliers.
 
 use super::Detection;
-use crate::regression::greedy::{search, search_sized};
+use crate::regression::greedy::{Scores, search, search_sized};
 use crate::regression::workspace::Parts;
 use crate::{Error, Progress, Real, ResidualMaker, Stop, StopReason, StopRule, Workspace};
 use alloc::vec::Vec;
@@ -20,6 +20,7 @@ struct List<T> {
     /// As many as there are, then room for all.
     points: Vec<usize>,
     pixels: Vec<T>,
+    worth: Vec<T>,
     /// Places in the list of those known to be bad.
     known: Vec<usize>,
 }
@@ -33,8 +34,8 @@ pub(super) struct Region<'a, T> {
     pub(super) pixels: &'a [T],
     /// $H y$.
     pub(super) residual: &'a [T],
-    /// Pixels that can be outliers.
-    pub(super) eligible: &'a [bool],
+    /// What pixels are worth as candidates for outliers; nothing if they can be none.
+    pub(super) worth: &'a [T],
     /// Pixels that are.
     pub(super) known: &'a [usize],
     /// The studentised residual of an outlier, and what it is off by, at least.
@@ -57,6 +58,7 @@ impl<T: Real> Searcher<T> {
         let listed = List {
             points: alloc::vec![0; n],
             pixels: Vec::with_capacity(n),
+            worth: Vec::with_capacity(n),
             known: Vec::with_capacity(n),
         };
         Self { n, scalars, indices: alloc::vec![0; n], listed }
@@ -75,7 +77,14 @@ impl<T: Real> Searcher<T> {
         let (k, _) = match detection {
             Detection::Automatic => {
                 let mut rule = Extreme { limit, cap };
-                search_sized(&region, pixels, known, &mut rule, region.per_unit(), &mut work)?
+                search_sized(
+                    &region,
+                    pixels,
+                    known,
+                    &mut rule,
+                    region.scores(region.worth),
+                    &mut work,
+                )?
             }
             Detection::Histogram { e0, reading } => {
                 let mut stop = Stop::histogram(e0, reading).at_most(cap);
@@ -95,25 +104,27 @@ impl<T: Real> Searcher<T> {
     /// not computed, and they are most.
     pub(super) fn search_listed(&mut self, region: Region<'_, T>) -> Result<Found<'_, T>, Error> {
         let mut rule = Extreme { limit: region.limit, cap: self.cap() };
-        let List { points, pixels, known } = &mut self.listed;
+        let List { points, pixels, worth, known } = &mut self.listed;
         known.clear();
         let mut count = 0;
-        for (j, &eligible) in region.eligible.iter().enumerate() {
+        for (j, &worth) in region.worth.iter().enumerate() {
             let is_known = region.known.get(known.len()) == Some(&j);
             if is_known {
                 known.push(count);
             }
             // Written in any case, and kept if it is to be: no jump to be guessed.
             points[count] = j;
-            count += usize::from(eligible || is_known);
+            count += usize::from(worth > T::zero() || is_known);
         }
         let points = &points[..count];
         pixels.clear();
         pixels.extend(points.iter().map(|&j| region.pixels[j]));
+        worth.clear();
+        worth.extend(points.iter().map(|&j| region.worth[j]));
         let mut work = Workspace::new(points.len(), &mut self.scalars, &mut self.indices)?;
         let listed = Listed { region, points };
-        let per_unit = region.per_unit();
-        let (k, _) = search_sized(&listed, pixels, known, &mut rule, per_unit, &mut work)?;
+        let scores = region.scores(worth);
+        let (k, _) = search_sized(&listed, pixels, known, &mut rule, scores, &mut work)?;
         let Parts { residual, values, indices, .. } = work.into_parts();
         for place in &mut indices[..k] {
             *place = points[*place];
@@ -160,15 +171,16 @@ impl<T: Real> ResidualMaker<T> for Listed<'_, T> {
 }
 
 impl<T: Real> Region<'_, T> {
-    /// The least size in units of the limit.
-    fn per_unit(&self) -> T {
-        self.size / self.limit
+    /// What its points are chosen for, given what each is worth: the least size is in
+    /// units of the limit.
+    fn scores<'a>(&self, worth: &'a [T]) -> Scores<'a, T> {
+        Scores { per_unit: self.size / self.limit, worth }
     }
 
     /// A pixel that cannot be an outlier has an infinite variance: no residual
     /// of it is extreme.
     fn variance(&self, j: usize) -> T {
-        if self.eligible[j] { self.maker[j * self.len() + j] } else { T::infinity() }
+        if self.worth[j] > T::zero() { self.maker[j * self.len() + j] } else { T::infinity() }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::grid::Grid;
 use super::impulses::{Known, Look, REACH, look, padded, reflected};
+use super::judge::Judge;
 use super::{Masks, Plane};
 use crate::Real;
 use crate::real::count;
@@ -15,7 +16,7 @@ pub(super) struct Rows<T> {
     /// The pixels; those known to be bad are replaced by their neighbours' mean.
     pixels: Vec<T>,
     calm: Vec<T>,
-    alone: Vec<T>,
+    worth: Vec<T>,
     /// Which pixels are known to be bad; empty without a mask.
     bad: Vec<bool>,
 }
@@ -29,7 +30,7 @@ impl<T: Real> Rows<T> {
         masks: Masks<'_>,
         top: usize,
         range: Range<usize>,
-        known: Known<T>,
+        known: Option<Known<T>>,
     ) -> Self {
         let (width, height) = (grid.width(), grid.height());
         let padded = padded(width);
@@ -47,19 +48,20 @@ impl<T: Real> Rows<T> {
             width,
             pixels: Vec::with_capacity(area),
             calm: alloc::vec![T::zero(); area],
-            alone: alloc::vec![T::zero(); area],
+            worth: alloc::vec![T::zero(); area],
             bad: Vec::new(),
         };
         if let Some(bad) = masks.bad {
             rows.bad.extend(range.clone().flat_map(|y| bad.row(y - top)));
         }
         let line = |y: usize| &source[(y - read.start) * padded..][..padded];
-        let looks = rows.calm.chunks_exact_mut(width).zip(rows.alone.chunks_exact_mut(width));
-        for (y, (calm, alone)) in range.zip(looks) {
+        let looks = rows.calm.chunks_exact_mut(width).zip(rows.worth.chunks_exact_mut(width));
+        let judge = known.and_then(|known| Judge::new(&known));
+        for (y, (calm, worth)) in range.zip(looks) {
             rows.pixels.extend_from_slice(&line(y)[REACH..][..width]);
             let row =
                 |i: usize| line(reflected((y + i).cast_signed() - REACH.cast_signed(), height));
-            look(core::array::from_fn(row), known, Look { calm, alone });
+            look(core::array::from_fn(row), known, judge.as_ref(), Look { calm, worth });
         }
         rows
     }
@@ -74,9 +76,9 @@ impl<T: Real> Rows<T> {
         self.plane(&self.calm)
     }
 
-    /// How alone the pixels are.
-    pub(super) fn alone(&self) -> Plane<'_, T> {
-        self.plane(&self.alone)
+    /// What the pixels are worth as candidates for outliers.
+    pub(super) fn worth(&self) -> Plane<'_, T> {
+        self.plane(&self.worth)
     }
 
     /// Row `y` of the image.

@@ -74,7 +74,7 @@ impl<'a, T: Real> Run<'a, T> {
     /// Solves rows of regions, on all cores.
     pub(crate) fn solve(&mut self, rows: Range<usize>) -> Result<(), Error> {
         let band = self.band;
-        let known = self.job().known();
+        let known = Some(self.job().known());
         // As many at a time as keep all threads busy, and no more, so that their
         // memory does not grow with the image.
         for wave in chunks(rows).collect::<Vec<_>>().chunks(CHUNKS_PER_THREAD * threads()) {
@@ -121,7 +121,7 @@ pub(super) fn pixels<T: Real>(
     grid: &Grid,
     band: Band<'_, T>,
     rows: Range<usize>,
-    known: Known<T>,
+    known: Option<Known<T>>,
 ) -> Rows<T> {
     let (first, last) = (grid.covered(rows.start), grid.covered(rows.end - 1));
     let range = first.start.saturating_sub(1)..(last.end + 1).min(grid.height());

@@ -7,7 +7,7 @@ use super::impulses::Known;
 use super::ladder::Ladder;
 use super::region::{Region, Searcher};
 use super::rows::Rows;
-use super::survey::{self, Conditions};
+use super::survey::{self, Conditions, PART_OF_AMPLITUDE};
 use crate::real::constant;
 use crate::{Error, Real};
 use alloc::vec::Vec;
@@ -43,14 +43,13 @@ pub(crate) struct Job<'a, T> {
 /// Memory for one row of regions after another.
 struct Buffers<T> {
     pixels: Vec<T>,
-    /// The pixels without suspects, then how alone they are.
+    /// The pixels without suspects, then what they are worth as candidates.
     looks: Vec<T>,
     coefficients: Vec<T>,
     filtered: Vec<T>,
     residuals: Vec<T>,
     bad: Vec<bool>,
     keep: Vec<bool>,
-    eligible: Vec<bool>,
     known: Vec<usize>,
     searcher: Searcher<T>,
 }
@@ -76,7 +75,6 @@ impl<T: Real> Job<'_, T> {
             residuals: zeros(),
             bad: mask(masks.bad),
             keep: mask(masks.keep),
-            eligible: alloc::vec![true; n],
             known: Vec::with_capacity(n),
             searcher: Searcher::new(n),
         };
@@ -94,7 +92,7 @@ impl<T: Real> Job<'_, T> {
         let Self { grid, ladder, .. } = self;
         let n = grid.region() * grid.region();
         let Buffers { pixels, looks, coefficients, filtered, residuals, .. } = buffers;
-        let Buffers { bad, keep, eligible, known, searcher, .. } = buffers;
+        let Buffers { bad, keep, known, searcher, .. } = buffers;
         let first = image.range.start;
         grid.gather(image.pixels(), first, row, pixels);
         for (mask, regions) in [(masks.bad, &mut *bad), (masks.keep, &mut *keep)] {
@@ -112,17 +110,15 @@ impl<T: Real> Job<'_, T> {
         ladder.basis.synthesise(filtered, residuals);
 
         // The outliers, region by region.
-        grid.gather(image.alone(), first, row, looks);
+        let worth = looks;
+        grid.gather(image.worth(), first, row, worth);
         let mut outliers = alloc::vec![T::zero(); grid.core() * grid.width()];
-        let alone_enough = self.alone_enough();
         for (column, &(rung, misfit)) in choices.iter().enumerate() {
             let part = column * n..(column + 1) * n;
-            for (eligible, &alone) in eligible.iter_mut().zip(&looks[part.clone()]) {
-                *eligible = alone > alone_enough;
-            }
+            let worth = &mut worth[part.clone()];
             if let Some(keep) = keep.get(part.clone()) {
-                for (eligible, &keep) in eligible.iter_mut().zip(keep) {
-                    *eligible = *eligible && !keep;
+                for (worth, _) in worth.iter_mut().zip(keep).filter(|(_, keep)| **keep) {
+                    *worth = T::zero();
                 }
             }
             known.clear();
@@ -133,7 +129,7 @@ impl<T: Real> Job<'_, T> {
                 maker: &ladder.rungs[rung].maker,
                 pixels: &pixels[part.clone()],
                 residual: &residuals[part.clone()],
-                eligible,
+                worth,
                 known,
                 limit: self.conditions.extreme * self.floor().max(misfit),
                 size: self.conditions.size,
@@ -183,25 +179,30 @@ impl<T: Real> Job<'_, T> {
 
     /// What is known of the image when its pixels are looked at.
     pub(crate) fn known(&self) -> Known<T> {
-        Known::Conditions {
+        let automatic = matches!(self.settings.detection, Detection::Automatic);
+        let Conditions { noise, extreme, size, .. } = *self.conditions;
+        Known {
             witnesses: self.conditions.witnesses,
             noise: self.floor(),
             impulses: self.conditions.impulses,
+            // The paper's rules look at the residuals only.
+            alone_enough: if automatic {
+                extreme * self.floor() / constant(2.0)
+            } else {
+                T::neg_infinity()
+            },
+            // Where there is no noise, nobody has to be asked what is a detail.
+            amplitude: if automatic && noise > T::zero() {
+                size / constant(PART_OF_AMPLITUDE)
+            } else {
+                T::zero()
+            },
         }
     }
 
     /// The noise that outliers are measured by.
     pub(crate) fn floor(&self) -> T {
         self.conditions.noise.max(self.settings.least_noise())
-    }
-
-    /// How alone a pixel must be to be an outlier.
-    pub(crate) fn alone_enough(&self) -> T {
-        match self.settings.detection {
-            Detection::Automatic => self.conditions.extreme * self.floor() / constant(2.0),
-            // The paper's rules look at the residuals only.
-            _ => T::neg_infinity(),
-        }
     }
 
     /// For each region its rung and the standard deviation of what that does not

@@ -13,7 +13,6 @@ use crate::regression::stop::nth_smallest;
 use crate::{Error, Real};
 use alloc::vec::Vec;
 use core::ops::Range;
-use num_traits::ToPrimitive;
 
 /// The standard deviation of a Gaussian, by the mean of its absolute value.
 const DEVIATION_PER_MEAN: f64 = 1.253_314_137_315_500_3;
@@ -44,7 +43,7 @@ const COST_OF_MISSING: f64 = 8.0;
 /// One in so many impulses may be smaller than what nearly all exceed, and what an
 /// outlier is off by at least, as a part of that.
 pub(super) const SMALL_ONE_IN: usize = 10;
-const PART_OF_AMPLITUDE: f64 = 0.6;
+pub(super) const PART_OF_AMPLITUDE: f64 = 0.6;
 
 /// One region's part of a survey.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -366,16 +365,33 @@ struct Histogram {
 const CLASSES_PER_OCTAVE: f64 = 8.0;
 const OCTAVES_BELOW_ONE: f64 = 40.0;
 const CLASSES: usize = 1024;
+/// Where the classes of an octave begin: $2^{k / 8}$.
+const BEGINNINGS: [f64; 7] = [
+    1.090_507_732_665_257_7,
+    1.189_207_115_002_721,
+    1.296_839_554_651_009_6,
+    core::f64::consts::SQRT_2,
+    1.542_210_825_407_940_7,
+    1.681_792_830_507_429,
+    1.834_008_086_409_342_4,
+];
 
 impl Histogram {
     fn new() -> Self {
         Self { counts: alloc::vec![0; CLASSES] }
     }
 
+    /// $\lfloor 8 \log_2 v \rfloor$, from the lowest octave on: the exponent is the octave, and
+    /// the fraction is compared with where classes begin.
     fn class(value: f64) -> usize {
-        let octaves = num_traits::Float::log2(value) + OCTAVES_BELOW_ONE;
-        let class = (octaves * CLASSES_PER_OCTAVE).to_usize();
-        if octaves > 0.0 { class.map_or(CLASSES - 1, |class| class.min(CLASSES - 1)) } else { 0 }
+        const EXPONENT: u32 = 52;
+        const ONE: u64 = 1.0_f64.to_bits();
+        let bits = value.to_bits();
+        let lowest = (ONE >> EXPONENT) - OCTAVES_BELOW_ONE as u64;
+        let Some(octave) = (bits >> EXPONENT).checked_sub(lowest) else { return 0 };
+        let fraction = f64::from_bits(bits & ((1 << EXPONENT) - 1) | ONE);
+        let within = BEGINNINGS.iter().filter(|&&beginning| fraction >= beginning).count();
+        (octave as usize * CLASSES_PER_OCTAVE as usize + within).min(CLASSES - 1)
     }
 
     fn count(&mut self, value: f64) {

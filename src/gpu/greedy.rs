@@ -137,7 +137,7 @@ impl Shape {
     pub(super) fn workgroup_bytes(&self, workgroup: u32) -> u64 {
         let (bars, scores) = self.scratch();
         let k = u64::from(padded(self.k));
-        let points = 2 * u64::from(padded(self.n)) + u64::from(self.list());
+        let points = 2 * u64::from(padded(self.n)) + 2 * u64::from(padded(self.list()));
         let scalars = points + 4 * k + u64::from(2 * workgroup + bars + scores);
         4 * scalars + SINGLES
     }

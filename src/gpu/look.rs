@@ -25,12 +25,12 @@ impl Look {
         Ok(Self { kernel: gpu.kernel(&SHADER, &[("WG", workgroup.into())])?, workgroup })
     }
 
-    /// On the tile, the pixels, and what is seen.
+    /// On the tile, the pixels, what is seen, and the judge's network.
     pub(super) fn step(
         &self,
         device: &wgpu::Device,
         tile: &Tile,
-        buffers: [&wgpu::Buffer; 3],
+        buffers: [&wgpu::Buffer; 4],
     ) -> Step {
         let (width, height) = tile.held();
         Step {

@@ -1,7 +1,8 @@
 //! A rectangle of regions, as the shaders of `shaders/shared/tile.wgsl` see it.
 
 use crate::denoise::Grid;
-use crate::denoise::impulses::{BLOCK, Known, LIKE_A_CLUMP, REACH, SUSPECT, WIDENING};
+use crate::denoise::impulses::{BLOCK, LIKE_A_CLUMP, REACH, SUSPECT, WIDENING};
+use crate::denoise::judge::{HOPELESS, WANTED};
 use crate::denoise::strip::Job;
 use bytemuck::{Pod, Zeroable};
 use core::ops::Range;
@@ -107,7 +108,11 @@ pub(super) struct Tile {
     stride: u32,
     clump: f32,
     like_a_clump: u32,
-    padding: u32,
+    impulses: f32,
+    amplitude: f32,
+    wanted_least: f32,
+    wanted_most: f32,
+    hopeless: f32,
 }
 
 /// A count as the shaders have it; no image is larger.
@@ -122,12 +127,7 @@ impl Tile {
         let (columns, rows) = (cut.held_columns(grid), cut.held_rows(grid));
         let (across, down) = (cut.out_columns(grid), grid.covered_by(cut.rows.clone()));
         let conditions = job.conditions;
-        let (witnesses, spread_factor) = match job.known() {
-            Known::Conditions { witnesses, impulses, .. } => {
-                (witnesses.min(7), 1.0 - WIDENING as f32 * impulses)
-            }
-            Known::Nothing => (3, 1.0),
-        };
+        let known = job.known();
         Self {
             width: word(grid.width()),
             height: word(grid.height()),
@@ -146,23 +146,27 @@ impl Tile {
             out_top: word(down.start),
             out_width: word(across.len()),
             out_height: word(down.len()),
-            witnesses: word(witnesses),
-            suspect: SUSPECT as f32 * job.floor(),
-            spread_factor,
+            witnesses: word(known.witnesses.min(7)),
+            suspect: SUSPECT as f32 * known.noise,
+            spread_factor: 1.0 - WIDENING as f32 * known.impulses,
             // The shaders know no infinity.
-            alone_enough: job.alone_enough().max(f32::MIN),
+            alone_enough: known.alone_enough.max(f32::MIN),
             detailed: conditions.detailed,
             smooth: conditions.smooth,
-            floor: job.floor(),
+            floor: known.noise,
             noise: conditions.noise,
             extreme: conditions.extreme,
             rungs: word(job.ladder.rungs.len()),
             masked: u32::from(masked),
             stride,
             // The shaders know no infinity.
-            clump: job.known().clump().unwrap_or(f32::MAX),
+            clump: known.clump().min(f32::MAX),
             like_a_clump: word(LIKE_A_CLUMP),
-            padding: 0,
+            impulses: known.impulses,
+            amplitude: known.amplitude,
+            wanted_least: WANTED.0 as f32,
+            wanted_most: WANTED.1 as f32,
+            hopeless: HOPELESS as f32,
         }
     }
 
@@ -220,7 +224,11 @@ mod tests {
             stride,
             clump,
             like_a_clump,
-            padding
+            impulses,
+            amplitude,
+            wanted_least,
+            wanted_most,
+            hopeless
         );
     }
 

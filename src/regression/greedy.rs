@@ -64,11 +64,21 @@ pub(crate) fn search<T: Real>(
     rule: &mut impl StopRule<T>,
     storage: &mut impl Storage<T>,
 ) -> Result<(usize, StopReason), Error> {
-    search_sized(maker, y, known, rule, T::zero(), storage)
+    search_sized(maker, y, known, rule, Scores { per_unit: T::zero(), worth: &[] }, storage)
+}
+
+/// What studentised points are chosen for, beside their residual.
+#[derive(Clone, Copy)]
+pub(crate) struct Scores<'a, T> {
+    /// What a point is off by, at least, for each unit of its studentised residual.
+    pub(crate) per_unit: T,
+    /// What the square of each point's score is multiplied with; empty if all are worth
+    /// the same.
+    pub(crate) worth: &'a [T],
 }
 
 /// The same, where a studentised residual counts only as far as the point is off by
-/// `per_unit` times as much.
+/// `per_unit` times as much, and more for points that are worth more.
 ///
 /// Without point $j$ the function says something else of it, by $r_j / H_{jj}$, and
 /// $\min(\lvert r_j \rvert / \sqrt{H_{jj}}, \lvert r_j \rvert / (H_{jj} p))$ is what it is chosen
@@ -79,7 +89,7 @@ pub(crate) fn search_sized<T: Real>(
     y: &[T],
     known: &[usize],
     rule: &mut impl StopRule<T>,
-    per_unit: T,
+    scores: Scores<'_, T>,
     storage: &mut impl Storage<T>,
 ) -> Result<(usize, StopReason), Error> {
     rule.validate()?;
@@ -91,7 +101,7 @@ pub(crate) fn search_sized<T: Real>(
         let scratch = &mut columns[k * residual.len()..][..residual.len()];
         let variances = if studentized { &*variances } else { &[] };
         let (j, extreme) = if studentized {
-            most_extreme(residual, variances, per_unit, scratch)
+            most_extreme(residual, variances, scores, scratch)
         } else {
             largest(residual)
         };
@@ -183,11 +193,12 @@ fn start<T: Real>(
 fn most_extreme<T: Real>(
     residual: &[T],
     variances: &[T],
-    per_unit: T,
+    scores: Scores<'_, T>,
     scratch: &mut [T],
 ) -> (Option<usize>, T) {
+    let Scores { per_unit, worth } = scores;
     let squared = per_unit * per_unit;
-    dispatch(Studentize { residual, variances, squared, out: scratch });
+    dispatch(Studentize { residual, variances, squared, worth, out: scratch });
     let (at, squared) = largest(scratch);
     (at, squared.sqrt())
 }
@@ -197,6 +208,7 @@ struct Studentize<'a, T> {
     variances: &'a [T],
     /// Of what a point must be off by, in units of the studentised residual.
     squared: T,
+    worth: &'a [T],
     out: &'a mut [T],
 }
 
@@ -208,6 +220,9 @@ impl<T: Real> Routine for Studentize<'_, T> {
             let by_size = self.squared * v;
             let weight = if by_size > T::one() { by_size } else { T::one() };
             *out = r * r / (v * weight);
+        }
+        for (out, &worth) in self.out.iter_mut().zip(self.worth) {
+            *out = *out * worth;
         }
     }
 }

@@ -1,9 +1,13 @@
 //! Both denoising algorithms, written down as they are described, with no
 //! thought of speed: full matrices, full sorts, one pixel at a time.
 
+use self::weights::{INPUTS, UNITS, WEIGHTS};
 use crate::common::oracle::{self, Penalty as Literal};
 use kgard::denoise::Penalty;
 use kgard::{Gaussian, Kernel, Matern32, Plan, Points, Regularizer};
+
+#[path = "../../src/denoise/judge/weights.rs"]
+mod weights;
 
 fn points(region: usize) -> Vec<f64> {
     let at = |i: usize| i as f64 / (region - 1) as f64;
@@ -280,12 +284,23 @@ pub(crate) fn automatic(
         let smooth: Vec<f64> = pixels.iter().map(|&(i, _)| calm[i]).collect();
         let (k, misfit) = best(&smooth, floor);
         let limit = extreme * floor.max(misfit);
-        let may = |j: usize| {
-            let pixel = pixels[j].0;
-            alone(pixel, witnesses) > extreme * floor / 2.0
-                || witnesses >= 3 && in_clump(pixel, 3.0 * floor)
-        };
-        let (support, u) = outliers(&makers[k], &y, (limit, size), &may);
+        let wanted: Vec<Option<f64>> = pixels
+            .iter()
+            .map(|&(i, _)| {
+                let can_be = alone(i, witnesses) > extreme * floor / 2.0
+                    || witnesses >= 3 && in_clump(i, 3.0 * floor);
+                let around = |dx: isize, dy: isize| {
+                    let (x, y) = ((i % width) as isize, (i / width) as isize);
+                    image[mirror(y + dy, height) * width + mirror(x + dx, width)]
+                };
+                let part = |amplitude: f64| {
+                    judged(&around, amplitude, [floor / amplitude, share, spread(i) / amplitude])
+                };
+                if size > 0.0 && noise > 0.0 { part(size / 0.6) } else { Some(1.0) }
+                    .filter(|_| can_be)
+            })
+            .collect();
+        let (support, u) = outliers(&makers[k], &y, (limit, size), &wanted);
         let mut v = y.clone();
         for (&j, &u) in support.iter().zip(&u) {
             v[j] -= u;
@@ -312,14 +327,60 @@ pub(crate) fn automatic(
     result
 }
 
+/// What is wanted of a pixel, as a part of the limit, if it can be an outlier: the network
+/// on what is around.
+fn judged(
+    around: &dyn Fn(isize, isize) -> f64,
+    amplitude: f64,
+    [noise, share, spread]: [f64; 3],
+) -> Option<f64> {
+    let sorted = |values: Vec<f64>| {
+        let mut values = values;
+        values.sort_by(f64::total_cmp);
+        values
+    };
+    let ring = |distance: isize| {
+        let all = (-2..=2_isize).flat_map(|dy| (-2..=2_isize).map(move |dx| (dx, dy)));
+        all.filter(move |(dx, dy)| dx.abs().max(dy.abs()) == distance)
+    };
+    let neighbours = sorted(ring(1).map(|(dx, dy)| around(dx, dy)).collect());
+    let is_below = around(0, 0) < (neighbours[3] + neighbours[4]) / 2.0;
+    let off = |(dx, dy): (isize, isize)| {
+        let off = (around(0, 0) - around(dx, dy)) / amplitude;
+        (if is_below { -off } else { off }).clamp(-1.0, 2.0)
+    };
+    let lines = [(1, 0), (0, 1), (1, 1), (-1, 1)];
+    let pair = |(dx, dy): (isize, isize)| off((dx, dy)).max(off((-dx, -dy)));
+    let second = |(dx, dy): (isize, isize)| {
+        let line = [-2, -1, 1, 2].map(|along| off((along * dx, along * dy)));
+        sorted(line.to_vec())[2]
+    };
+    let inputs: Vec<f64> = [
+        sorted(ring(1).map(off).collect()),
+        sorted(ring(2).map(off).collect()),
+        sorted(lines.map(pair).to_vec()),
+        sorted(lines.map(second).to_vec()),
+        vec![noise, share, spread.min(1.5)],
+    ]
+    .concat();
+    assert_eq!(inputs.len(), INPUTS);
+    let weight = |row: usize, unit: usize| f64::from(WEIGHTS[row * UNITS + unit]);
+    let unit = |unit: usize| {
+        let sum: f64 = inputs.iter().enumerate().map(|(i, x)| weight(i, unit) * x).sum();
+        (sum + weight(INPUTS, unit)).max(0.0) * weight(INPUTS + 1, unit)
+    };
+    let spared = (0..UNITS).map(unit).sum::<f64>() + weight(INPUTS + 2, 0);
+    (spared > -0.4).then(|| (1.0 - spared).clamp(0.85, 1.3))
+}
+
 /// Takes out the most extreme studentised residual that may be an outlier,
-/// until none is beyond the limit and off by the size; everything solved anew at each
-/// step.
+/// until none is beyond the limit and off by the size, as far as is wanted of it;
+/// everything solved anew at each step.
 fn outliers(
     h: &[f64],
     y: &[f64],
     (limit, size): (f64, f64),
-    may: &dyn Fn(usize) -> bool,
+    wanted: &[Option<f64>],
 ) -> (Vec<usize>, Vec<f64>) {
     let n = y.len();
     let mut support: Vec<usize> = vec![];
@@ -331,17 +392,18 @@ fn outliers(
         let solve =
             |right: Vec<f64>| if k == 0 { vec![] } else { oracle::gauss(block.clone(), right) };
         let u = solve(support.iter().map(|&s| first[s]).collect());
-        let state = |i: usize| {
+        let state = |i: usize, wanted: f64| {
             let column: Vec<f64> = support.iter().map(|&s| h[s * n + i]).collect();
             let through = solve(column.clone());
             let residual = first[i] - column.iter().zip(&u).map(|(h, u)| h * u).sum::<f64>();
             let variance =
                 h[i * n + i] - column.iter().zip(&through).map(|(h, t)| h * t).sum::<f64>();
-            (residual.abs() / variance.sqrt() / limit).min(residual.abs() / variance / size)
+            let off = residual.abs() / wanted;
+            (off / variance.sqrt() / limit).min(off / variance / size)
         };
         let best = (0..n)
-            .filter(|&i| may(i) && !support.contains(&i))
-            .map(|i| (i, state(i)))
+            .filter(|i| !support.contains(i))
+            .filter_map(|i| Some((i, state(i, wanted[i]?))))
             .max_by(|a, b| a.1.total_cmp(&b.1));
         match best {
             Some((j, extreme)) if extreme > 1.0 && k < n / 2 => support.push(j),

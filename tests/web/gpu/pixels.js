@@ -3,7 +3,9 @@
 import { equal, near, padded, randomNumbers, range, sum } from './plain.js';
 
 const BLOCK = 16;
+const IS_KNOWN = -1;
 const [DATA, CALM, FLAGS, SECTIONS] = [0, 1, 2, 8];
+const [INPUTS, UNITS] = [35, 8];
 
 // The division into regions of src/denoise/grid.rs.
 function grid(width, height, region, core) {
@@ -110,7 +112,7 @@ export async function gatherAndReassembleAreInverse(device) {
       new Float32Array([...shares(grid, grid.width), ...shares(grid, grid.height)]),
     );
     const random = randomNumbers(3);
-    const alone = pixels.map(() => Math.fround(random()));
+    const worth = pixels.map(() => (random() < 0.5 ? 0 : Math.fround(3 * random())));
     const masks = Array.from(pixels, () => Math.floor(4 * random()));
     // Row by row and half by half: the parts add up to the picture.
     const half = Math.ceil(grid.columns / 2);
@@ -122,9 +124,9 @@ export async function gatherAndReassembleAreInverse(device) {
     );
     const sums = new Float64Array(pixels.length);
     for (const cut of parts.filter(({ columns: [first, end] }) => first < end)) {
-      const tile = { ...tileOf(grid, cut), alone_enough: 0.5, masked: 1 };
+      const tile = { ...tileOf(grid, cut), masked: 1 };
       const uniform = device.uniform(await device.structure('gather', 'Tile', tile));
-      const looks = [0, 1].map((which) => held(which ? alone : pixels.map((x) => 255 - x), tile));
+      const looks = [0, 1].map((which) => held(which ? worth : pixels.map((x) => 255 - x), tile));
       const [n, count] = [grid.region ** 2, tile.rows * tile.columns];
       const cells = device.storage(new Float32Array(SECTIONS * tile.stride));
       await device.run(
@@ -141,7 +143,7 @@ export async function gatherAndReassembleAreInverse(device) {
       equal(
         `gather, ${sizes(grid)}`,
         Array.from(await device.floats(cells)),
-        gathered(grid, tile, { pixels, alone, masks }),
+        gathered(grid, tile, { pixels, worth, masks }),
       );
       const result = device.storage(new Float32Array(2 * tile.out_width * tile.out_height));
       await device.run(
@@ -166,7 +168,7 @@ export async function gatherAndReassembleAreInverse(device) {
 }
 
 // The cells after `gather`.
-function gathered(grid, tile, { pixels, alone, masks }) {
+function gathered(grid, tile, { pixels, worth, masks }) {
   const cells = Array(SECTIONS * tile.stride).fill(0);
   const n = grid.region ** 2;
   for (const r of range(tile.rows * tile.columns)) {
@@ -180,17 +182,56 @@ function gathered(grid, tile, { pixels, alone, masks }) {
       );
       const [at, to] = [y * grid.width + x, r * padded(n) + i];
       const [keep, bad] = [masks[at] & 1, masks[at] & 2];
+      const flag = keep ? 0 : worth[at];
       cells[DATA * tile.stride + to] = pixels[at];
       cells[CALM * tile.stride + to] = Math.fround(255 - pixels[at]);
-      cells[FLAGS * tile.stride + to] = Number(alone[at] > tile.alone_enough && !keep) + bad;
+      cells[FLAGS * tile.stride + to] = bad ? IS_KNOWN : flag;
     }
   }
   return cells;
 }
 
+// What is wanted of a pixel, as a part of the limit, infinite if it can be no outlier:
+// src/denoise/judge.rs. `at` gives the pixels around.
+function wanted(at, spread, network, known) {
+  const { amplitude, floor_, impulses, wanted_least, wanted_most, hopeless } = known;
+  const sorted = (values) => values.toSorted((a, b) => a - b);
+  const square = [-2, -1, 0, 1, 2];
+  const ring = (distance) =>
+    square
+      .flatMap((v) => square.map((u) => [u, v]))
+      .filter(([u, v]) => Math.max(Math.abs(u), Math.abs(v)) === distance);
+  const neighbours = sorted(ring(1).map(([u, v]) => at(u, v)));
+  const sign = at(0, 0) < (neighbours[3] + neighbours[4]) / 2 ? -1 : 1;
+  const off = ([u, v]) => Math.min(Math.max((sign * (at(0, 0) - at(u, v))) / amplitude, -1), 2);
+  const along = ([u, v], steps) => steps.map((step) => off([step * u, step * v]));
+  const lines = [
+    [1, 0],
+    [0, 1],
+    [1, 1],
+    [-1, 1],
+  ];
+  const inputs = [
+    ...sorted(ring(1).map(off)),
+    ...sorted(ring(2).map(off)),
+    ...sorted(lines.map((line) => Math.max(...along(line, [-1, 1])))),
+    ...sorted(lines.map((line) => sorted(along(line, [-2, -1, 1, 2]))[2])),
+    floor_ / amplitude,
+    impulses,
+    Math.min(spread / amplitude, 1.5),
+  ];
+  const weight = (row, unit) => network[row * UNITS + unit];
+  const unit = (unit) =>
+    weight(INPUTS + 1, unit) *
+    Math.max(sum(inputs.map((x, i) => x * weight(i, unit))) + weight(INPUTS, unit), 0);
+  const spared = sum(range(UNITS).map(unit)) + weight(INPUTS + 2, 0);
+  if (spared <= hopeless) return Infinity;
+  return Math.min(Math.max(1 - spared, wanted_least), wanted_most);
+}
+
 // src/denoise/impulses.rs, pixel by pixel.
-function look(pixels, { width, height }, known) {
-  const { witnesses, suspect, spread_factor, clump, like_a_clump } = known;
+function look(pixels, { width, height }, known, network) {
+  const { witnesses, suspect, spread_factor, alone_enough, clump, like_a_clump } = known;
   const reflected = (p, length) => {
     const last = length - 1;
     return Math.abs(p) > last ? Math.max(2 * last - Math.abs(p), 0) : Math.abs(p);
@@ -214,23 +255,43 @@ function look(pixels, { width, height }, known) {
     return { here, by, clumped, spread: around[5] - around[2], middle: (around[3] + around[4]) / 2 };
   });
   return seen.map(({ here, by, clumped, middle }, i) => {
-    const [x, row] = [i % width, i - (i % width)];
+    const [x, row, y] = [i % width, i - (i % width), Math.floor(i / width)];
     const first = x - (x % BLOCK);
     const block = seen.slice(row + first, row + Math.min(first + BLOCK, width));
     const spread = sum(block.map(({ spread }) => spread)) / block.length;
     const calm = by > Math.max(suspect, spread * spread_factor) ? middle : here;
-    return [calm, clumped ? Math.max(by, clump) : by, clumped && by < clump];
+    const around = (u, v) => at(x + u, y + v);
+    const part = known.amplitude > 0 ? wanted(around, spread, network, known) : 1;
+    const worth = by > alone_enough || clumped ? part ** -2 : 0;
+    return [calm, worth, clumped && by <= alone_enough];
   });
 }
 
 export async function lookSeesImpulses(device) {
   let clumps = 0;
+  const worths = new Set();
+  // Any network will do.
+  const random = randomNumbers(11);
+  const network = Float32Array.from(range((INPUTS + 2) * UNITS + 4), () => 0.6 * (random() - 0.5));
   for (const WG of [16, 64]) {
     const pipeline = await device.pipeline('look', { WG });
     for (const grid of GRIDS) {
       const pixels = picture(grid.width, grid.height);
       for (const [witnesses, cut] of cuts(grid).map((cut, i) => [1 + 2 * i, cut])) {
-        const known = { witnesses, suspect: 12, spread_factor: 0.8, clump: 20, like_a_clump: 3 };
+        const known = {
+          witnesses,
+          suspect: 12,
+          spread_factor: 0.8,
+          alone_enough: 10,
+          clump: 20,
+          like_a_clump: 3,
+          impulses: 0.1,
+          amplitude: witnesses === 1 ? 0 : 45,
+          floor_: 5,
+          wanted_least: 0.85,
+          wanted_most: 1.3,
+          hopeless: -0.4,
+        };
         const tile = { ...tileOf(grid, cut), ...known };
         const looks = device.storage(new Float32Array(2 * tile.held_width * tile.held_height));
         await device.run(
@@ -240,17 +301,19 @@ export async function lookSeesImpulses(device) {
             device.uniform(await device.structure('look', 'Tile', tile)),
             device.storage(new Float32Array(held(pixels, tile))),
             looks,
+            device.storage(network),
           ],
         );
         const found = await device.floats(looks);
-        const whole = look(pixels, grid, known);
+        const whole = look(pixels, grid, known, network);
         // What regions cover; blocks around it do not have all their neighbours.
         const [ours, theirs] = [[], []];
         for (const y of range(tile.out_height)) {
           for (const x of range(tile.out_width)) {
             const [u, v] = [tile.out_left + x, tile.out_top + y];
-            const [calm, alone, clumped] = whole[v * grid.width + u];
-            ours.push(calm, alone);
+            const [calm, worth, clumped] = whole[v * grid.width + u];
+            ours.push(calm, worth);
+            if (worth > 0) worths.add(worth);
             clumps += Number(clumped);
             const at = 2 * ((v - tile.top) * tile.held_width + u - tile.left);
             theirs.push(found[at], found[at + 1]);
@@ -261,6 +324,7 @@ export async function lookSeesImpulses(device) {
     }
   }
   if (clumps < 20) throw new Error(`only ${clumps} pixels in clumps`);
+  if (worths.size < 20) throw new Error(`only ${worths.size} judgements`);
 }
 
 // The mean gradient of a region: `gradients` in src/denoise/survey.rs.

@@ -18,6 +18,7 @@ import {
 const LAMBDA = 0.3;
 const REASONS = ['met', 'cap', 'exhausted', 'known singular'];
 // Sections of the cells.
+const IS_KNOWN = -1;
 const [FLAGS, RESIDUALS, OUTLIERS, ORDER, SECTIONS] = [2, 5, 6, 7, 8];
 const PENALTIES = ['rkhs', 'l2'];
 
@@ -100,13 +101,13 @@ function gap(residual) {
   return rise < 0 ? e1 : Math.min(e1, low + width * rise);
 }
 
-// Algorithm 1. `eligible` are the points that can be outliers, `known` those that
-// are.
+// Algorithm 1. `worth` is what points are worth as candidates for outliers, nothing if they
+// can be none; `known` are those that are outliers.
 function search(
   kernel,
   penalty,
   y,
-  { rule, studentized, limit, size, threshold, cap, room, eligible, known },
+  { rule, studentized, limit, size, threshold, cap, room, worth, known },
 ) {
   const n = y.length;
   const out = [];
@@ -127,7 +128,8 @@ function search(
       if (!studentized) return Math.abs(r);
       // What a point is off by, which has to be the size at the limit.
       const bySize = size > 0 ? (Math.abs(r) / variances[i] / size) * limit : Infinity;
-      return eligible[i] ? Math.min(Math.abs(r) / Math.sqrt(variances[i]), bySize) : 0;
+      const score = Math.min(Math.abs(r) / Math.sqrt(variances[i]), bySize);
+      return worth[i] > 0 ? score * Math.sqrt(worth[i]) : 0;
     });
     const result = (reason) => ({ order: out, values: fitted.values, residual, reason });
     if (out.length < known.length && out.length < room) {
@@ -220,8 +222,8 @@ async function compare(
     const flag = flags?.[i] ?? y.map(() => 1);
     const expected = search(kernel, penalty(i), y, {
       ...settings,
-      eligible: flag.map((flag) => flag % 2 === 1),
-      known: range(n).filter((j) => flag[j] >= 2),
+      worth: flag,
+      known: range(n).filter((j) => flag[j] === IS_KNOWN),
     });
     const [, , end, reason] = ends.subarray(4 * i, 4 * i + 4);
     const at = `${what}, problem ${i}`;
@@ -281,12 +283,15 @@ export async function greedyFindsTheOutliers(device) {
   });
 }
 
-// Some points cannot be outliers, some are known to be.
+// Some points cannot be outliers, some are known to be, some are worth more than others.
 export async function greedyHeedsFlags(device) {
   const [n, count] = [57, 10];
   const random = randomNumbers(5);
   const flags = range(count).map(() =>
-    range(n).map(() => (random() < 0.3 ? 0 : 1) + (random() < 0.05 ? 2 : 0)),
+    range(n).map(() => {
+      const worth = random() < 0.3 ? 0 : Math.fround(0.6 + 2 * random());
+      return random() < 0.05 ? IS_KNOWN : worth;
+    }),
   );
   for (const [rule, WG, whole] of [
     ['EXTREME', 64, true],
@@ -338,7 +343,7 @@ export async function greedyKeepsToItsRoom(device) {
       rule: 'HISTOGRAM_ONCE',
       studentized: false,
       threshold: 30,
-      flags: range(4).map((i) => range(57).map((j) => (j % 12 === i ? 3 : 1))),
+      flags: range(4).map((i) => range(57).map((j) => (j % 12 === i ? IS_KNOWN : 1))),
     });
   }
 }
