@@ -195,15 +195,15 @@ fn look(
     let middle = 0.5 * (v[3] + v[4]);
     let calm = select(here, middle, by > limit);
     // A pixel in a clump has good neighbours as well.
-    var can_be = by > tile.alone_enough;
+    var can_be = by > tile.alone_enough && abs(here - middle) > tile.off_enough;
     if !can_be && max(here - v[2], v[5] - here) > tile.clump {
         can_be = in_clump(x, y, here);
     }
     var worth = select(0.0, 1.0, can_be);
     if can_be && tile.amplitude > 0.0 {
-        let by_judge = spared(x, y, here, middle, around);
-        let wanted = clamp(1.0 - by_judge, tile.wanted_least, tile.wanted_most);
-        worth = select(0.0, 1.0 / (wanted * wanted), by_judge > tile.hopeless);
+        let less = spared(x, y, here, middle, around);
+        let wanted = clamp(1.0 - less, tile.wanted_least, tile.wanted_most);
+        worth = 1.0 / (wanted * wanted);
     }
     looks[at] = vec2(calm, worth);
 }

@@ -30,8 +30,10 @@ struct Tile {
     // What makes a pixel suspect: so much, or the spread times the other.
     suspect: f32,
     spread_factor: f32,
-    // How alone a pixel must be to be an outlier.
+    // How alone a pixel must be to be an outlier, and how much it must differ from the
+    // median of its neighbours.
     alone_enough: f32,
+    off_enough: f32,
     // The paper's bounds on the mean gradient.
     detailed: f32,
     smooth_: f32,
@@ -55,8 +57,6 @@ struct Tile {
     // What is wanted of a pixel at least and at most, as a part of the limit.
     wanted_least: f32,
     wanted_most: f32,
-    // A pixel that is spared less is no candidate.
-    hopeless: f32,
 }
 
 // Where pixel `i` of region number `r` is, along an axis of `length` pixels:

@@ -70,7 +70,8 @@ pub(super) type Window<'a, T> = [&'a [T]; 2 * REACH + 1];
 pub(super) struct Look<'a, T> {
     /// The row, with the median of the neighbours in place of suspects.
     pub(super) calm: &'a mut [T],
-    /// What each pixel is worth as a candidate for an outlier; nothing if it is none.
+    /// What each pixel is worth as a candidate for an outlier; the zeros that are there
+    /// stay where it is none.
     pub(super) worth: &'a mut [T],
 }
 
@@ -85,6 +86,8 @@ pub(crate) struct Known<T> {
     pub(crate) impulses: T,
     /// How alone a pixel must be to be an outlier.
     pub(crate) alone_enough: T,
+    /// How much it must differ from the median of its neighbours.
+    pub(crate) off_enough: T,
     /// What nearly all impulses are off by; zero if that is not known.
     pub(crate) amplitude: T,
 }
@@ -180,20 +183,23 @@ fn look_at<T: Real, const FUSED: bool>(
         for (i, (calm, &pixel)) in calm.iter_mut().zip(pixels).enumerate() {
             *calm = if by[i] > limit { middle[i] } else { pixel };
         }
-        let Some(Known { alone_enough, .. }) = known else { continue };
+        let Some(Known { alone_enough, off_enough, .. }) = known else { continue };
         for i in 0..width {
             let x = b * BLOCK + i;
             // A pixel in a clump has good neighbours as well. Hardly any others that are
             // not alone differ so much from three of theirs, except at edges.
-            let can_be =
-                by[i] > alone_enough || off[i] > clump && is_in_clump(window, x + REACH, clump);
-            worth[x] = if can_be { T::one() } else { T::zero() };
-            if let (Some(judge), true) = (judge, can_be) {
-                let side = if here[x + REACH] < middle[i] { -T::one() } else { T::one() };
-                candidates.add(x, side, spread);
-                if candidates.is_full() {
-                    judge.weigh::<FUSED>(window, &mut candidates, worth);
-                }
+            let pixel = here[x + REACH];
+            let off_by = (pixel - middle[i]).abs();
+            let is_alone = by[i] > alone_enough && off_by > off_enough;
+            if !is_alone && !(off[i] > clump && is_in_clump(window, x + REACH, clump)) {
+                continue;
+            }
+            worth[x] = T::one();
+            let Some(judge) = judge else { continue };
+            let side = if pixel < middle[i] { -T::one() } else { T::one() };
+            candidates.add(x, side, spread);
+            if candidates.is_full() {
+                judge.weigh::<FUSED>(window, &mut candidates, worth);
             }
         }
     }

@@ -27,8 +27,6 @@ const TOGETHER: usize = 8;
 
 /// What is wanted at least and at most, as a part of the limit.
 pub(crate) const WANTED: (f64, f64) = (0.85, 1.3);
-/// A pixel of which so much more is wanted is no candidate.
-pub(crate) const HOPELESS: f64 = -0.4;
 /// Differences are cut there, in units of the impulses' size.
 pub(crate) const DIFFERENCES: (f64, f64) = (-1.0, 2.0);
 /// And the spread around.
@@ -123,8 +121,7 @@ impl<T: Real> Judge<T> {
         let (least, most) = (constant::<T>(WANTED.0), constant::<T>(WANTED.1));
         for (&x, spared) in candidates.columns.iter().zip(spared).take(candidates.count) {
             let wanted = smaller(larger(T::one() - spared, least), most);
-            let can_be = spared > constant(HOPELESS);
-            worth[x] = if can_be { (wanted * wanted).recip() } else { T::zero() };
+            worth[x] = (wanted * wanted).recip();
         }
         candidates.count = 0;
     }

@@ -17,6 +17,9 @@ use core::ops::Range;
 /// smooth ones (section "Automatic selection of the regularization parameter").
 pub(super) const MULTIPLES: [f64; 3] = [1.0, 5.0, 15.0];
 
+/// How much of the least size an outlier differs from the median of its neighbours.
+const PART_OF_SIZE: f64 = 0.75;
+
 /// What rows of regions have to say about the rows of pixels they cover.
 pub(crate) struct Strip<T> {
     /// Which rows of regions they are.
@@ -188,6 +191,11 @@ impl<T: Real> Job<'_, T> {
             // The paper's rules look at the residuals only.
             alone_enough: if automatic {
                 extreme * self.floor() / constant(2.0)
+            } else {
+                T::neg_infinity()
+            },
+            off_enough: if automatic {
+                constant::<T>(PART_OF_SIZE) * size
             } else {
                 T::neg_infinity()
             },

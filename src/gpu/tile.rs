@@ -2,7 +2,7 @@
 
 use crate::denoise::Grid;
 use crate::denoise::impulses::{BLOCK, LIKE_A_CLUMP, REACH, SUSPECT, WIDENING};
-use crate::denoise::judge::{HOPELESS, WANTED};
+use crate::denoise::judge::WANTED;
 use crate::denoise::strip::Job;
 use bytemuck::{Pod, Zeroable};
 use core::ops::Range;
@@ -98,6 +98,7 @@ pub(super) struct Tile {
     suspect: f32,
     spread_factor: f32,
     alone_enough: f32,
+    off_enough: f32,
     detailed: f32,
     smooth: f32,
     floor: f32,
@@ -112,7 +113,6 @@ pub(super) struct Tile {
     amplitude: f32,
     wanted_least: f32,
     wanted_most: f32,
-    hopeless: f32,
 }
 
 /// A count as the shaders have it; no image is larger.
@@ -151,6 +151,7 @@ impl Tile {
             spread_factor: 1.0 - WIDENING as f32 * known.impulses,
             // The shaders know no infinity.
             alone_enough: known.alone_enough.max(f32::MIN),
+            off_enough: known.off_enough.max(f32::MIN),
             detailed: conditions.detailed,
             smooth: conditions.smooth,
             floor: known.noise,
@@ -166,7 +167,6 @@ impl Tile {
             amplitude: known.amplitude,
             wanted_least: WANTED.0 as f32,
             wanted_most: WANTED.1 as f32,
-            hopeless: HOPELESS as f32,
         }
     }
 
@@ -214,6 +214,7 @@ mod tests {
             suspect,
             spread_factor,
             alone_enough,
+            off_enough,
             detailed,
             smooth,
             floor,
@@ -227,8 +228,7 @@ mod tests {
             impulses,
             amplitude,
             wanted_least,
-            wanted_most,
-            hopeless
+            wanted_most
         );
     }
 

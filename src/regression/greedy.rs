@@ -216,13 +216,20 @@ impl<T: Real> Routine for Studentize<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        for ((out, &r), &v) in self.out.iter_mut().zip(self.residual).zip(self.variances) {
+        let score = |r: T, v: T| {
             let by_size = self.squared * v;
             let weight = if by_size > T::one() { by_size } else { T::one() };
-            *out = r * r / (v * weight);
-        }
-        for (out, &worth) in self.out.iter_mut().zip(self.worth) {
-            *out = *out * worth;
+            r * r / (v * weight)
+        };
+        let points = self.out.iter_mut().zip(self.residual).zip(self.variances);
+        if self.worth.is_empty() {
+            for ((out, &r), &v) in points {
+                *out = score(r, v);
+            }
+        } else {
+            for (((out, &r), &v), &worth) in points.zip(self.worth) {
+                *out = score(r, v) * worth;
+            }
         }
     }
 }

@@ -288,6 +288,7 @@ pub(crate) fn automatic(
             .iter()
             .map(|&(i, _)| {
                 let can_be = alone(i, witnesses) > extreme * floor / 2.0
+                    && (image[i] - middle(i)).abs() > 0.75 * size
                     || witnesses >= 3 && in_clump(i, 3.0 * floor);
                 let around = |dx: isize, dy: isize| {
                     let (x, y) = ((i % width) as isize, (i / width) as isize);
@@ -296,8 +297,8 @@ pub(crate) fn automatic(
                 let part = |amplitude: f64| {
                     judged(&around, amplitude, [floor / amplitude, share, spread(i) / amplitude])
                 };
-                if size > 0.0 && noise > 0.0 { part(size / 0.6) } else { Some(1.0) }
-                    .filter(|_| can_be)
+                let is_judged = size > 0.0 && noise > 0.0;
+                can_be.then(|| if is_judged { part(size / 0.6) } else { 1.0 })
             })
             .collect();
         let (support, u) = outliers(&makers[k], &y, (limit, size), &wanted);
@@ -327,13 +328,12 @@ pub(crate) fn automatic(
     result
 }
 
-/// What is wanted of a pixel, as a part of the limit, if it can be an outlier: the network
-/// on what is around.
+/// What is wanted of a pixel, as a part of the limit: the network on what is around.
 fn judged(
     around: &dyn Fn(isize, isize) -> f64,
     amplitude: f64,
     [noise, share, spread]: [f64; 3],
-) -> Option<f64> {
+) -> f64 {
     let sorted = |values: Vec<f64>| {
         let mut values = values;
         values.sort_by(f64::total_cmp);
@@ -370,7 +370,7 @@ fn judged(
         (sum + weight(INPUTS, unit)).max(0.0) * weight(INPUTS + 1, unit)
     };
     let spared = (0..UNITS).map(unit).sum::<f64>() + weight(INPUTS + 2, 0);
-    (spared > -0.4).then(|| (1.0 - spared).clamp(0.85, 1.3))
+    (1.0 - spared).clamp(0.85, 1.3)
 }
 
 /// Takes out the most extreme studentised residual that may be an outlier,

@@ -191,10 +191,10 @@ function gathered(grid, tile, { pixels, worth, masks }) {
   return cells;
 }
 
-// What is wanted of a pixel, as a part of the limit, infinite if it can be no outlier:
-// src/denoise/judge.rs. `at` gives the pixels around.
+// What is wanted of a pixel, as a part of the limit: src/denoise/judge.rs. `at` gives the
+// pixels around.
 function wanted(at, spread, network, known) {
-  const { amplitude, floor_, impulses, wanted_least, wanted_most, hopeless } = known;
+  const { amplitude, floor_, impulses, wanted_least, wanted_most } = known;
   const sorted = (values) => values.toSorted((a, b) => a - b);
   const square = [-2, -1, 0, 1, 2];
   const ring = (distance) =>
@@ -225,13 +225,13 @@ function wanted(at, spread, network, known) {
     weight(INPUTS + 1, unit) *
     Math.max(sum(inputs.map((x, i) => x * weight(i, unit))) + weight(INPUTS, unit), 0);
   const spared = sum(range(UNITS).map(unit)) + weight(INPUTS + 2, 0);
-  if (spared <= hopeless) return Infinity;
   return Math.min(Math.max(1 - spared, wanted_least), wanted_most);
 }
 
 // src/denoise/impulses.rs, pixel by pixel.
 function look(pixels, { width, height }, known, network) {
-  const { witnesses, suspect, spread_factor, alone_enough, clump, like_a_clump } = known;
+  const { witnesses, suspect, spread_factor, clump, like_a_clump } = known;
+  const { alone_enough, off_enough } = known;
   const reflected = (p, length) => {
     const last = length - 1;
     return Math.abs(p) > last ? Math.max(2 * last - Math.abs(p), 0) : Math.abs(p);
@@ -262,8 +262,8 @@ function look(pixels, { width, height }, known, network) {
     const calm = by > Math.max(suspect, spread * spread_factor) ? middle : here;
     const around = (u, v) => at(x + u, y + v);
     const part = known.amplitude > 0 ? wanted(around, spread, network, known) : 1;
-    const worth = by > alone_enough || clumped ? part ** -2 : 0;
-    return [calm, worth, clumped && by <= alone_enough];
+    const isAlone = by > alone_enough && Math.abs(here - middle) > off_enough;
+    return [calm, isAlone || clumped ? part ** -2 : 0, clumped && !isAlone];
   });
 }
 
@@ -283,6 +283,7 @@ export async function lookSeesImpulses(device) {
           suspect: 12,
           spread_factor: 0.8,
           alone_enough: 10,
+          off_enough: 15,
           clump: 20,
           like_a_clump: 3,
           impulses: 0.1,
@@ -290,7 +291,6 @@ export async function lookSeesImpulses(device) {
           floor_: 5,
           wanted_least: 0.85,
           wanted_most: 1.3,
-          hopeless: -0.4,
         };
         const tile = { ...tileOf(grid, cut), ...known };
         const looks = device.storage(new Float32Array(2 * tile.held_width * tile.held_height));
