@@ -191,7 +191,7 @@ fn look_at<T: Real, const FUSED: bool>(
             let pixel = here[x + REACH];
             let off_by = (pixel - middle[i]).abs();
             let is_alone = by[i] > alone_enough && off_by > off_enough;
-            if !is_alone && !(off[i] > clump && is_in_clump(window, x + REACH, clump)) {
+            if !(is_alone || off[i] > clump && is_in_clump(window, x + REACH, clump)) {
                 continue;
             }
             worth[x] = T::one();
@@ -249,6 +249,6 @@ fn sort<T: Real>(v: &mut [[T; LANES]; 8]) {
 }
 
 #[inline(always)]
-fn larger<T: Real>(a: T, b: T) -> T {
+pub(super) fn larger<T: Real>(a: T, b: T) -> T {
     if b > a { b } else { a }
 }

@@ -1,19 +1,21 @@
 //! Impulse or detail: what the pattern around a pixel says.
 //!
 //! A pixel that stands alone may be an impulse, or the end of a line, a glint, a thread
-//! of a cloth. Whoever looks at it knows by what else is there. The differences
-//! to the 24 pixels around, in units of the impulses' size, tell most of it: those of the
-//! eight neighbours in their order, those of the sixteen around them in theirs, and how
-//! nearly a line through the pixel goes on, for lines in four directions. A network with
-//! one hidden layer makes of these the log-odds $z$ of an impulse. It has learned them from
-//! photographs with noise and impulses of many sizes and shares (see ARCHITECTURE.md).
+//! of a cloth. Whoever looks at it knows by what else is there. The differences to the 24
+//! pixels around, in units of the impulses' size, tell most of it: those of the eight
+//! neighbours in their order, those of the sixteen around them in theirs, and how nearly a
+//! line through the pixel goes on, in four directions. A network with one hidden layer
+//! makes of these a number $z$, the larger the more the pixel looks like an impulse. It has
+//! learned that from photographs with noise and impulses of many sizes and shares (see
+//! ARCHITECTURE.md).
 //!
-//! The search has the last word, since it knows what the region is like: it wants
-//! $1 - z / 10$ times as much of a pixel, within bounds.
+//! The search has the last word, since it knows what the region is like: it wants $1 - z$
+//! times as much of a pixel as usual, within bounds. What a pixel is *worth* as a candidate
+//! is one over the square of that, because the search compares squares.
 
 mod weights;
 
-use super::impulses::{Known, REACH, Window};
+use super::impulses::{Known, REACH, Window, larger};
 use crate::Real;
 use crate::linalg::simd::multiply_add;
 use crate::real::constant;
@@ -21,16 +23,14 @@ use alloc::vec::Vec;
 pub(crate) use weights::{INPUTS, UNITS, WEIGHTS};
 
 /// Candidates that are judged at a time.
-pub(super) const CANDIDATES: usize = 8;
-/// Hidden units that are computed at a time: their sums have to stay in registers.
-const TOGETHER: usize = 8;
+const CANDIDATES: usize = 8;
 
 /// What is wanted at least and at most, as a part of the limit.
 pub(crate) const WANTED: (f64, f64) = (0.85, 1.3);
 /// Differences are cut there, in units of the impulses' size.
-pub(crate) const DIFFERENCES: (f64, f64) = (-1.0, 2.0);
+const DIFFERENCES: (f64, f64) = (-1.0, 2.0);
 /// And the spread around.
-pub(crate) const SPREAD: f64 = 1.5;
+const SPREAD: f64 = 1.5;
 
 /// The lines through a pixel: where in a window its neighbours on them are, and the next.
 const LINES: [[Pair; 2]; 4] = [
@@ -48,9 +48,9 @@ type Lanes<T> = [T; CANDIDATES];
 /// The network, for an image.
 pub(super) struct Judge<T> {
     /// The weights of each input, one for each unit; then what units begin with, and what
-    /// each adds to the log-odds.
+    /// each adds to the sum.
     weights: Vec<[T; UNITS]>,
-    /// What the log-odds begin with.
+    /// What the sum begins with.
     bias: T,
     /// One over what nearly all impulses are off by.
     scale: T,
@@ -117,6 +117,9 @@ impl<T: Real> Judge<T> {
         candidates: &mut Candidates<T>,
         worth: &mut [T],
     ) {
+        if candidates.count == 0 {
+            return;
+        }
         let spared = self.spared::<FUSED>(&self.inputs(window, candidates));
         let (least, most) = (constant::<T>(WANTED.0), constant::<T>(WANTED.1));
         for (&x, spared) in candidates.columns.iter().zip(spared).take(candidates.count) {
@@ -172,25 +175,22 @@ impl<T: Real> Judge<T> {
         inputs
     }
 
+    /// $z$: how much less is wanted of each.
     #[inline(always)]
     fn spared<const FUSED: bool>(&self, inputs: &[Lanes<T>; INPUTS]) -> Lanes<T> {
         let (inner, outer) = self.weights.split_at(INPUTS);
-        let mut spared = [self.bias; CANDIDATES];
-        for first in (0..UNITS).step_by(TOGETHER) {
-            let mut sums: [Lanes<T>; TOGETHER] =
-                core::array::from_fn(|unit| [outer[0][first + unit]; CANDIDATES]);
-            for (input, weights) in inputs.iter().zip(inner) {
-                let weights = &weights[first..first + TOGETHER];
-                for (sum, &weight) in sums.iter_mut().zip(weights) {
-                    for (sum, &input) in sum.iter_mut().zip(input) {
-                        *sum = multiply_add::<T, FUSED>(weight, input, *sum);
-                    }
+        let mut sums: [Lanes<T>; UNITS] = outer[0].map(|begin| [begin; CANDIDATES]);
+        for (input, weights) in inputs.iter().zip(inner) {
+            for (sum, &weight) in sums.iter_mut().zip(weights) {
+                for (sum, &input) in sum.iter_mut().zip(input) {
+                    *sum = multiply_add::<T, FUSED>(weight, input, *sum);
                 }
             }
-            for (sum, &weight) in sums.iter().zip(&outer[1][first..]) {
-                for (spared, &sum) in spared.iter_mut().zip(sum) {
-                    *spared = multiply_add::<T, FUSED>(weight, larger(sum, T::zero()), *spared);
-                }
+        }
+        let mut spared = [self.bias; CANDIDATES];
+        for (sum, &weight) in sums.iter().zip(&outer[1]) {
+            for (spared, &sum) in spared.iter_mut().zip(sum) {
+                *spared = multiply_add::<T, FUSED>(weight, larger(sum, T::zero()), *spared);
             }
         }
         spared
@@ -269,11 +269,6 @@ fn sort<T: Real, const FIRST: usize, const N: usize>(
             inputs[FIRST + b][lane] = low[lane].max(high[lane]);
         }
     }
-}
-
-#[inline(always)]
-fn larger<T: Real>(a: T, b: T) -> T {
-    if b > a { b } else { a }
 }
 
 #[inline(always)]

@@ -362,8 +362,8 @@ struct Histogram {
     counts: Vec<u64>,
 }
 
-const CLASSES_PER_OCTAVE: f64 = 8.0;
-const OCTAVES_BELOW_ONE: f64 = 40.0;
+const CLASSES_PER_OCTAVE: usize = 8;
+const OCTAVES_BELOW_ONE: usize = 40;
 const CLASSES: usize = 1024;
 /// Where the classes of an octave begin: $2^{k / 8}$.
 const BEGINNINGS: [f64; 7] = [
@@ -384,14 +384,15 @@ impl Histogram {
     /// $\lfloor 8 \log_2 v \rfloor$, from the lowest octave on: the exponent is the octave, and
     /// the fraction is compared with where classes begin.
     fn class(value: f64) -> usize {
-        const EXPONENT: u32 = 52;
+        const FRACTION: u32 = 52;
         const ONE: u64 = 1.0_f64.to_bits();
+        let exponent = |bits: u64| usize::try_from(bits >> FRACTION).unwrap_or(0);
         let bits = value.to_bits();
-        let lowest = (ONE >> EXPONENT) - OCTAVES_BELOW_ONE as u64;
-        let Some(octave) = (bits >> EXPONENT).checked_sub(lowest) else { return 0 };
-        let fraction = f64::from_bits(bits & ((1 << EXPONENT) - 1) | ONE);
+        let lowest = exponent(ONE) - OCTAVES_BELOW_ONE;
+        let Some(octave) = exponent(bits).checked_sub(lowest) else { return 0 };
+        let fraction = f64::from_bits(bits & ((1 << FRACTION) - 1) | ONE);
         let within = BEGINNINGS.iter().filter(|&&beginning| fraction >= beginning).count();
-        (octave as usize * CLASSES_PER_OCTAVE as usize + within).min(CLASSES - 1)
+        (octave * CLASSES_PER_OCTAVE + within).min(CLASSES - 1)
     }
 
     fn count(&mut self, value: f64) {
@@ -416,8 +417,8 @@ impl Histogram {
                 below += count;
                 below * one_in as u64 >= total
             });
-            let octaves = (first + class.unwrap_or(0)) as f64 / CLASSES_PER_OCTAVE;
-            num_traits::Float::exp2(octaves - OCTAVES_BELOW_ONE)
+            let octaves = (first + class.unwrap_or(0)) as f64 / CLASSES_PER_OCTAVE as f64;
+            num_traits::Float::exp2(octaves - OCTAVES_BELOW_ONE as f64)
         });
         (total as f64, exceeded)
     }
