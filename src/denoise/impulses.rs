@@ -186,11 +186,11 @@ fn look_at<T: Real, const FUSED: bool>(
         let Some(Known { alone_enough, off_enough, .. }) = known else { continue };
         for i in 0..width {
             let x = b * BLOCK + i;
-            // A pixel in a clump has good neighbours as well. Hardly any others that are
-            // not alone differ so much from three of theirs, except at edges.
             let pixel = here[x + REACH];
             let off_by = (pixel - middle[i]).abs();
             let is_alone = by[i] > alone_enough && off_by > off_enough;
+            // A pixel in a clump has good neighbours as well. Hardly any others that are
+            // not alone differ so much from three of theirs, except at edges.
             if !(is_alone || off[i] > clump && is_in_clump(window, x + REACH, clump)) {
                 continue;
             }
