@@ -3,6 +3,8 @@
 #![cfg(feature = "std")]
 
 mod common;
+#[path = "denoise/learning.rs"]
+mod learning;
 #[path = "denoise/literal.rs"]
 mod literal;
 

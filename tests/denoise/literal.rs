@@ -7,7 +7,7 @@ use kgard::denoise::Penalty;
 use kgard::{Gaussian, Kernel, Matern32, Plan, Points, Regularizer};
 
 #[path = "../../src/denoise/judge/weights.rs"]
-mod weights;
+pub(crate) mod weights;
 
 fn points(region: usize) -> Vec<f64> {
     let at = |i: usize| i as f64 / (region - 1) as f64;
@@ -328,12 +328,12 @@ pub(crate) fn automatic(
     result
 }
 
-/// What is wanted of a pixel, as a part of the limit: the network on what is around.
-fn judged(
+/// What the judge sees of a pixel and the `around` of it.
+pub(crate) fn seen(
     around: &dyn Fn(isize, isize) -> f64,
     amplitude: f64,
     [noise, share, spread]: [f64; 3],
-) -> f64 {
+) -> [f64; INPUTS] {
     let sorted = |values: Vec<f64>| {
         let mut values = values;
         values.sort_by(f64::total_cmp);
@@ -355,7 +355,7 @@ fn judged(
         let line = [-2, -1, 1, 2].map(|along| off((along * dx, along * dy)));
         sorted(line.to_vec())[2]
     };
-    let inputs: Vec<f64> = [
+    let inputs = [
         sorted(ring(1).map(off).collect()),
         sorted(ring(2).map(off).collect()),
         sorted(lines.map(pair).to_vec()),
@@ -363,7 +363,12 @@ fn judged(
         vec![noise, share, spread.min(1.5)],
     ]
     .concat();
-    assert_eq!(inputs.len(), INPUTS);
+    inputs.try_into().expect("as many as there are")
+}
+
+/// What is wanted of a pixel, as a part of the limit: the network on what is around.
+fn judged(around: &dyn Fn(isize, isize) -> f64, amplitude: f64, circumstances: [f64; 3]) -> f64 {
+    let inputs = seen(around, amplitude, circumstances);
     let weight = |row: usize, unit: usize| f64::from(WEIGHTS[row * UNITS + unit]);
     let unit = |unit: usize| {
         let sum: f64 = inputs.iter().enumerate().map(|(i, x)| weight(i, unit) * x).sum();

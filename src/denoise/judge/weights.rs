@@ -9,6 +9,7 @@ pub(crate) const UNITS: usize = 8;
 /// For each input the weights of the units; what units begin with; what each adds to the
 /// sum; what this begins with.
 #[rustfmt::skip]
+#[allow(clippy::approx_constant)]
 pub(crate) const WEIGHTS: [f32; (INPUTS + 2) * UNITS + 1] = [
     0.5917, -1.381, 0.6874, -0.6879, -0.275, 0.2303, 0.132, -0.1276,
     -0.3203, 2.422, 0.5042, 6.526, 0.216, -0.0995, 2.743, -0.0054,
