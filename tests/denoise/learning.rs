@@ -126,14 +126,14 @@ fn log_odds(learned: &[f64; LEARNED], inputs: &[f64; INPUTS]) -> (f64, [f64; UNI
     (units.iter().zip(outer).map(|(a, b)| a * b).sum::<f64>() + outer[UNITS], units)
 }
 
-/// The gradient of the cross-entropy of a candidate.
-fn gradient(
+/// Adds the gradient of a candidate's cross-entropy, of whose log-odds this is the error.
+fn add_gradient(
     learned: &[f64; LEARNED],
     inputs: &[f64; INPUTS],
+    units: &[f64; UNITS],
     error: f64,
     out: &mut [f64; LEARNED],
 ) {
-    let (_, units) = log_odds(learned, inputs);
     let outer = (INPUTS + 1) * UNITS;
     for u in 0..UNITS {
         out[outer + u] += error * units[u];
@@ -196,6 +196,7 @@ fn the_judge_learns() {
     let (mut first, mut second) = ([0.0; LEARNED], [0.0; LEARNED]);
     let steps = EPOCHS * all.len().div_ceil(BATCH);
     let mut step = 0;
+    let mut losses = vec![];
     for epoch in 0..EPOCHS {
         for i in (1..all.len()).rev() {
             all.swap(i, random.below(i + 1));
@@ -205,13 +206,13 @@ fn the_judge_learns() {
             let mut slope = [0.0; LEARNED];
             for candidate in batch {
                 let inputs = scaled(candidate);
-                let (odds, _) = log_odds(&learned, &inputs);
+                let (odds, units) = log_odds(&learned, &inputs);
                 let share = 1.0 / (1.0 + (-odds).exp());
                 let truth = f64::from(u8::from(candidate.is_impulse));
                 let right = if candidate.is_impulse { share } else { 1.0 - share };
                 loss -= candidate.weight * right.max(1e-9).ln() / count;
                 let error = candidate.weight * (share - truth) / batch.len() as f64;
-                gradient(&learned, &inputs, error, &mut slope);
+                add_gradient(&learned, &inputs, &units, error, &mut slope);
             }
             step += 1;
             let rate =
@@ -226,7 +227,9 @@ fn the_judge_learns() {
             }
         }
         println!("epoch {epoch}: {loss:.5}");
+        losses.push(loss);
     }
+    assert!(losses.is_sorted_by(|before, after| after < before), "{losses:?}");
 
     // In the inputs' own units, and as a part of the limit.
     for u in 0..UNITS {
