@@ -13,8 +13,10 @@ struct Search {
     threshold: f32,
     // Entries of a section of the cells.
     stride: u32,
-    // What an outlier is off by at least, with the rule EXTREME.
+    // With the rule EXTREME: what an outlier is off by at least, and how far from the limit,
+    // as a part of it, points are taken out in part.
     size: f32,
+    doubt: f32,
 }
 
 @group(0) @binding(0) var<uniform> search: Search;
@@ -86,10 +88,11 @@ var<workgroup> worth: array<vec4<f32>, WORTHS>;
 var<workgroup> state: array<vec4<f32>, BLOCKS>;
 // Row j of W: the new row of L.
 var<workgroup> row: array<f32, K>;
-// L^-1 (H y)_S as it grows, the diagonal of L, and S.
+// L^-1 (H y)_S as it grows, the diagonal of L, and S; and which part of each is taken out.
 var<workgroup> lengths: array<f32, K>;
 var<workgroup> diagonal: array<f32, K>;
 var<workgroup> support: array<u32, K>;
+var<workgroup> shares: array<f32, K>;
 // What each thread brings to a comparison or a sum, or to the list.
 var<workgroup> values: array<f32, WG>;
 var<workgroup> places: array<u32, WG>;
@@ -314,7 +317,7 @@ fn histogram_gap(t: u32) -> f32 {
 fn rule_is_met(t: u32, out: u32, begin: u32, extreme: f32, limit: f32) -> bool {
     switch RULE {
         case EXTREME: {
-            return sqrt(extreme) <= limit;
+            return sqrt(extreme) / limit - 1.0 <= -search.doubt;
         }
         case MAX_RESIDUAL, HISTOGRAM_ONCE, HISTOGRAM_EVERY_STEP: {
             var most = extreme;
@@ -380,6 +383,14 @@ fn rule_is_met(t: u32, out: u32, begin: u32, extreme: f32, limit: f32) -> bool {
             return false;
         }
     }
+}
+
+// Which part of a point is taken out that is beyond the limit by a part of that.
+fn share_of(beyond: f32) -> f32 {
+    if beyond >= search.doubt {
+        return 1.0;
+    }
+    return 0.5 + 0.5 * beyond / search.doubt;
 }
 
 // Where a point of a problem is in a section of the cells.
@@ -567,6 +578,10 @@ fn greedy(
                 choice = place;
             }
             if choice != STOP {
+                shares[k] = 1.0;
+                if RULE == EXTREME && k >= begin {
+                    shares[k] = share_of(sqrt(extreme) / limit - 1.0);
+                }
                 pivot = residual_of(choice);
             }
         }
@@ -642,7 +657,11 @@ fn greedy(
         }
         if t == 0u {
             let point = point_at(s);
-            cells[cell(OUTLIERS, problem, point)] = u;
+            let share = shares[a - 1u];
+            cells[cell(OUTLIERS, problem, point)] = share * u;
+            if share <= 0.5 {
+                cells[cell(FLAGS, problem, point)] = IS_DOUBTFUL;
+            }
             cells[cell(ORDER, problem, a - 1u)] = f32(point);
         }
         // Separates the lengths that threads have changed from the next, which

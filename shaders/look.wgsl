@@ -6,20 +6,21 @@
 @group(0) @binding(1) var<storage, read> pixels: array<f32>;
 // The image without suspects, and what each pixel is worth as a candidate.
 @group(0) @binding(2) var<storage, read_write> looks: array<vec2<f32>>;
-// The judge's network: the weights of each input for four units at a time, then what the
-// units begin with, what each adds, and what their sum begins with.
+// The judge's network, four units at a time: the weights of each input and what units begin
+// with, of the first layer and of the second; what each unit adds, and what their sum begins
+// with.
 @group(0) @binding(3) var<storage, read> network: array<vec4<f32>>;
 
 override WG: u32 = 64u;
 // Pixels of a row over which the spread is averaged; WG is a multiple.
 const BLOCK = 16u;
-// Inputs of the network: patterns, then circumstances. The numbers of
-// src/denoise/judge/weights.rs and judge.rs.
-const PATTERNS = 32u;
-const INPUTS = 35u;
-const UNITS = 8u;
+// The network: how far it looks, the pixels there and two circumstances, units of both layers, and where the
+// differences are cut. The numbers of src/denoise/judge/weights.rs and judge.rs.
+const REACH = 2;
+const INPUTS = 26u;
+const FIRST = 32u;
+const SECOND = 16u;
 const DIFFERENCES = vec2(-1.0, 2.0);
-const SPREAD = 1.5;
 
 var<workgroup> spread: array<f32, WG>;
 
@@ -61,23 +62,6 @@ fn sort(v: ptr<function, array<f32, 8>>) {
     exchange(v, 3u, 4u);
 }
 
-// The same of a power of two of patterns, from `first` on.
-fn sort_patterns(v: ptr<function, array<f32, PATTERNS>>, first: u32, values: u32) {
-    for (var p = 1u; p < values; p *= 2u) {
-        for (var k = p; k > 0u; k /= 2u) {
-            let odd = select(1u, 0u, k == p);
-            for (var low = k % p; low + k < values; low++) {
-                if (low / k) % 2u == odd && low / (2u * p) == (low + k) / (2u * p) {
-                    let a = first + low;
-                    let pair = vec2((*v)[a], (*v)[a + k]);
-                    (*v)[a] = min(pair.x, pair.y);
-                    (*v)[a + k] = max(pair.x, pair.y);
-                }
-            }
-        }
-    }
-}
-
 // Whether a pixel exceeds nearly all of the sixteen around its neighbours, or falls below
 // them.
 fn in_clump(x: i32, y: i32, here: f32) -> bool {
@@ -95,57 +79,61 @@ fn in_clump(x: i32, y: i32, here: f32) -> bool {
     return max(above, below) + tile.like_a_clump >= 16u;
 }
 
-// How much less than usual is wanted of a pixel, given the spread around it: the judge's
-// network on what is around, in units of the impulses' size and turned to the side that the
-// pixel is off to.
-fn spared(x: i32, y: i32, here: f32, middle: f32, spread_around: f32) -> f32 {
+// How much less than usual is wanted of a pixel: the judge's network on what is around, in
+// units of the impulses' size and turned to the side that the pixel is off to.
+fn spared(x: i32, y: i32, here: f32, middle: f32) -> f32 {
     let scale = select(1.0, -1.0, here < middle) / tile.amplitude;
-    var v = array<f32, PATTERNS>();
-    // Eight neighbours, the sixteen around them, four pairs of opposite neighbours and
-    // four lines.
-    var near = 0u;
-    var far = 8u;
-    for (var down = -2; down <= 2; down++) {
-        for (var across = -2; across <= 2; across++) {
-            let distance = max(abs(down), abs(across));
-            let off = difference(x + across, y + down, here, scale);
-            if distance == 1 {
-                v[near] = off;
-                near += 1u;
-            } else if distance == 2 {
-                v[far] = off;
-                far += 1u;
+    var around = array<array<f32, 2 * REACH + 1>, 2 * REACH + 1>();
+    // Of how like the pixel they are: to the left, to the top, and beside rather than above.
+    var to_left = 0.0;
+    var to_top = 0.0;
+    var beside = 0.0;
+    for (var i = 0; i <= 2 * REACH; i++) {
+        for (var j = 0; j <= 2 * REACH; j++) {
+            let off = difference(x + j - REACH, y + i - REACH, here, scale);
+            let like = max(1.0 - off, 0.0);
+            let down = f32(i - REACH);
+            let across = f32(j - REACH);
+            to_left -= like * like * across;
+            to_top -= like * like * down;
+            beside += like * like * (across * across - down * down);
+            around[i][j] = off;
+        }
+    }
+    var inputs = array<f32, INPUTS>();
+    var next = 0u;
+    for (var i = 0; i <= 2 * REACH; i++) {
+        for (var j = 0; j <= 2 * REACH; j++) {
+            let down = select(i, j, beside < 0.0);
+            let across = select(j, i, beside < 0.0);
+            if i != REACH || j != REACH {
+                let row = select(down, 2 * REACH - down, to_top < 0.0);
+                let column = select(across, 2 * REACH - across, to_left < 0.0);
+                inputs[next] = around[row][column];
+                next += 1u;
             }
         }
     }
-    for (var line = 0u; line < 4u; line++) {
-        // To the right, down, and down to either side.
-        let down = select(1, 0, line == 0u);
-        let across = select(select(-1, 1, line % 2u == 0u), 0, line == 1u);
-        let a = difference(x - across, y - down, here, scale);
-        let b = difference(x + across, y + down, here, scale);
-        let c = difference(x - 2 * across, y - 2 * down, here, scale);
-        let d = difference(x + 2 * across, y + 2 * down, here, scale);
-        v[24u + line] = max(a, b);
-        // The second largest of four.
-        v[28u + line] = max(min(max(a, b), max(c, d)), max(min(a, b), min(c, d)));
+    inputs[INPUTS - 2u] = tile.floor_ / tile.amplitude;
+    inputs[INPUTS - 1u] = tile.impulses;
+
+    var first = array<vec4<f32>, FIRST / 4u>();
+    for (var u = 0u; u < FIRST / 4u; u++) {
+        var own = network[INPUTS * FIRST / 4u + u];
+        for (var i = 0u; i < INPUTS; i++) {
+            own += inputs[i] * network[i * FIRST / 4u + u];
+        }
+        first[u] = max(own, vec4<f32>());
     }
-    sort_patterns(&v, 0u, 8u);
-    sort_patterns(&v, 8u, 16u);
-    sort_patterns(&v, 24u, 4u);
-    sort_patterns(&v, 28u, 4u);
-    let around = min(spread_around / tile.amplitude, SPREAD);
-    let circumstances = vec3(tile.floor_ / tile.amplitude, tile.impulses, around);
-    var sum = network[(INPUTS + 2u) * UNITS / 4u].x;
-    for (var units = 0u; units < UNITS / 4u; units++) {
-        var own = network[INPUTS * UNITS / 4u + units];
-        for (var i = 0u; i < PATTERNS; i++) {
-            own += v[i] * network[i * UNITS / 4u + units];
+    let second = (INPUTS + 1u) * FIRST / 4u;
+    let last = second + (FIRST + 1u) * SECOND / 4u;
+    var sum = network[last + SECOND / 4u].x;
+    for (var u = 0u; u < SECOND / 4u; u++) {
+        var own = network[second + FIRST * SECOND / 4u + u];
+        for (var i = 0u; i < FIRST; i++) {
+            own += first[i / 4u][i % 4u] * network[second + i * SECOND / 4u + u];
         }
-        for (var i = PATTERNS; i < INPUTS; i++) {
-            own += circumstances[i - PATTERNS] * network[i * UNITS / 4u + units];
-        }
-        sum += dot(network[(INPUTS + 1u) * UNITS / 4u + units], max(own, vec4<f32>()));
+        sum += dot(network[last + u], max(own, vec4<f32>()));
     }
     return sum;
 }
@@ -201,9 +189,11 @@ fn look(
     }
     var worth = select(0.0, 1.0, can_be);
     if can_be && tile.amplitude > 0.0 {
-        let less = spared(x, y, here, middle, around);
-        let wanted = clamp(1.0 - less, tile.wanted_least, tile.wanted_most);
-        worth = 1.0 / (wanted * wanted);
+        var wanted = tile.wanted_least;
+        if !(by > tile.clear_by && around < tile.clear_spread) {
+            wanted = max(1.0 - spared(x, y, here, middle), wanted);
+        }
+        worth = select(1.0 / (wanted * wanted), 0.0, wanted > tile.wanted_most);
     }
     looks[at] = vec2(calm, worth);
 }

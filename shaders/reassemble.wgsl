@@ -67,7 +67,10 @@ fn reassemble(
         let region = (r - tile.first_row) * tile.columns + c - tile.first_column;
         let i = y + tile.margin - r * tile.core;
         let j = x + tile.margin - c * tile.core;
-        u = cells[OUTLIERS * tile.stride + region * each + i * tile.region + j];
+        let at = region * each + i * tile.region + j;
+        if cells[FLAGS * tile.stride + at] != IS_DOUBTFUL {
+            u = cells[OUTLIERS * tile.stride + at];
+        }
     }
     result[id.y * tile.out_width + id.x] = vec2(sum, u);
 }

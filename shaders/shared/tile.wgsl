@@ -57,6 +57,10 @@ struct Tile {
     // What is wanted of a pixel at least and at most, as a part of the limit.
     wanted_least: f32,
     wanted_most: f32,
+    // A pixel is clearly an impulse that is alone by more than this where the spread is less
+    // than that.
+    clear_by: f32,
+    clear_spread: f32,
 }
 
 // Where pixel `i` of region number `r` is, along an axis of `length` pixels:

@@ -1,6 +1,7 @@
 //! The front door: settings, and whole images through strips.
 
 use super::grid::Grid;
+use super::impulses::REACH;
 use super::ladder::{Ladder, Penalty};
 use super::run::{Run, chunks, each, pixels};
 use super::strip::MULTIPLES;
@@ -242,7 +243,8 @@ pub struct Band<'a, T> {
 pub struct Denoised<T> {
     /// The image without outliers and noise.
     pub image: PlaneBuf<T>,
-    /// What was added to each pixel that is an outlier; zero elsewhere.
+    /// What was taken from each pixel that is an outlier: all that it is off by, or a part
+    /// where there are doubts. Zero elsewhere.
     pub outliers: PlaneBuf<T>,
     /// What was done.
     pub report: Report<T>,
@@ -299,8 +301,9 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
     pub fn pixels_for(&self, grid: &Grid, rows: Range<usize>) -> Range<usize> {
         let rows = self.contributing(grid, rows);
         let (first, last) = (grid.covered(rows.start), grid.covered(rows.end.max(1) - 1));
-        // A row for the noise, two that are looked at, and one for bad pixels in them.
-        first.start.saturating_sub(4)..(last.end + 4).min(grid.height())
+        // A row for the noise, some that are looked at, and one for bad pixels in them.
+        let more = 1 + REACH + 1;
+        first.start.saturating_sub(more)..(last.end + more).min(grid.height())
     }
 
     /// Takes the survey of `rows` of regions. The surveys of all rows together

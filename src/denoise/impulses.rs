@@ -90,6 +90,9 @@ pub(crate) struct Known<T> {
     pub(crate) off_enough: T,
     /// What nearly all impulses are off by; zero if that is not known.
     pub(crate) amplitude: T,
+    /// A pixel is clearly an impulse that is alone by more than this where the spread is
+    /// less than that.
+    pub(crate) clear: (T, T),
 }
 
 impl<T: Real> Known<T> {
@@ -196,8 +199,12 @@ fn look_at<T: Real, const FUSED: bool>(
             }
             worth[x] = T::one();
             let Some(judge) = judge else { continue };
+            if let Some(clear) = judge.if_clear(by[i], spread) {
+                worth[x] = clear;
+                continue;
+            }
             let side = if pixel < middle[i] { -T::one() } else { T::one() };
-            candidates.add(x, side, spread);
+            candidates.add(x, side);
             if candidates.is_full() {
                 judge.weigh::<FUSED>(window, &mut candidates, worth);
             }

@@ -2,56 +2,54 @@
 //!
 //! A pixel that stands alone may be an impulse, or the end of a line, a glint, a thread
 //! of a cloth. Whoever looks at it knows by what else is there. The differences to the 24
-//! pixels around, in units of the impulses' size, tell most of it: those of the eight
-//! neighbours in their order, those of the sixteen around them in theirs, and how nearly a
-//! line through the pixel goes on, in four directions. A network with one hidden layer
-//! makes of these a number $z$, the larger the more the pixel looks like an impulse. It has
-//! learned that from photographs with noise and impulses of many sizes and shares (see
-//! ARCHITECTURE.md).
+//! pixels around, in units of the impulses' size, tell most of it. A pattern means the same
+//! from whichever side it is looked at: it is turned until those like the pixel lie rather to
+//! its left than to its right, rather above than below, and rather beside than above it. A
+//! network with two hidden layers makes of this a number $z$, the larger the more the pixel
+//! looks like an impulse. It has learned that from photographs with noise and impulses of
+//! many sizes and shares (see ARCHITECTURE.md).
 //!
 //! The search has the last word, since it knows what the region is like: it wants $1 - z$
 //! times as much of a pixel as usual, within bounds. What a pixel is *worth* as a candidate
-//! is one over the square of that, because the search compares squares.
+//! is one over the square of that, because the search compares squares. Nobody has to be
+//! asked where a pixel stands alone by far and its neighbours are alike.
 
 mod weights;
 
 use super::impulses::{Known, REACH, Window, larger};
 use crate::Real;
 use crate::linalg::simd::multiply_add;
-use crate::real::constant;
+use crate::real::{constant, count};
 use alloc::vec::Vec;
-pub(crate) use weights::{INPUTS, UNITS, WEIGHTS};
+pub(crate) use weights::{FIRST, INPUTS, SECOND, WEIGHTS};
 
 /// Candidates that are judged at a time.
 const CANDIDATES: usize = 8;
+/// Units of the network at a time, so that their sums stay in registers.
+const UNITS: usize = 8;
 
-/// What is wanted at least and at most, as a part of the limit.
-pub(crate) const WANTED: (f64, f64) = (0.85, 1.3);
+/// What is wanted at least and at most, as a part of the limit. A pixel of which more is
+/// wanted is a detail.
+pub(crate) const WANTED: (f64, f64) = (0.75, 1.2);
+/// A pixel is clear that is alone by so many times the least size of an impulse, where the
+/// spread is below the other.
+pub(crate) const CLEAR: (f64, f64) = (1.3, 0.4);
 /// Differences are cut there, in units of the impulses' size.
-const DIFFERENCES: (f64, f64) = (-1.0, 2.0);
-/// And the spread around.
-const SPREAD: f64 = 1.5;
+pub(crate) const DIFFERENCES: (f64, f64) = (-1.0, 2.0);
 
-/// The lines through a pixel: where in a window its neighbours on them are, and the next.
-const LINES: [[Pair; 2]; 4] = [
-    [((2, 1), (2, 3)), ((2, 0), (2, 4))],
-    [((1, 2), (3, 2)), ((0, 2), (4, 2))],
-    [((1, 1), (3, 3)), ((0, 0), (4, 4))],
-    [((1, 3), (3, 1)), ((0, 4), (4, 0))],
-];
-/// Row and column of two opposite pixels.
-type Pair = ((usize, usize), (usize, usize));
+/// Rows and columns of the pattern.
+const SIDE: usize = 2 * REACH + 1;
 
 /// One number of each candidate.
 type Lanes<T> = [T; CANDIDATES];
+/// What is around each, row by row.
+type Pattern<T> = [[Lanes<T>; SIDE]; SIDE];
 
 /// The network, for an image.
 pub(super) struct Judge<T> {
-    /// The weights of each input, one for each unit; then what units begin with, and what
-    /// each adds to the sum.
-    weights: Vec<[T; UNITS]>,
-    /// What the sum begins with.
-    bias: T,
+    weights: Vec<T>,
+    /// What is clear: alone by more, and a smaller spread.
+    clear: (T, T),
     /// One over what nearly all impulses are off by.
     scale: T,
     /// Noise in these units, and the share of impulses.
@@ -64,15 +62,13 @@ pub(super) struct Candidates<T> {
     columns: [usize; CANDIDATES],
     /// Whether each exceeds its neighbours, or falls below them: plus or minus one.
     sides: Lanes<T>,
-    spreads: Lanes<T>,
     count: usize,
 }
 
 impl<T: Real> Candidates<T> {
     #[inline(always)]
     pub(super) fn new() -> Self {
-        let zeros = [T::zero(); CANDIDATES];
-        Self { columns: [0; CANDIDATES], sides: zeros, spreads: zeros, count: 0 }
+        Self { columns: [0; CANDIDATES], sides: [T::zero(); CANDIDATES], count: 0 }
     }
 
     #[inline(always)]
@@ -82,10 +78,9 @@ impl<T: Real> Candidates<T> {
 
     /// Adds the pixel in a column, while there is room.
     #[inline(always)]
-    pub(super) fn add(&mut self, column: usize, side: T, spread: T) {
+    pub(super) fn add(&mut self, column: usize, side: T) {
         self.columns[self.count] = column;
         self.sides[self.count] = side;
-        self.spreads[self.count] = spread;
         self.count += 1;
     }
 }
@@ -93,19 +88,24 @@ impl<T: Real> Candidates<T> {
 impl<T: Real> Judge<T> {
     /// For an image of which enough is known.
     pub(super) fn new(known: &Known<T>) -> Option<Self> {
-        let &Known { noise, impulses, amplitude, .. } = known;
+        let &Known { noise, impulses, amplitude, clear, .. } = known;
         if amplitude <= T::zero() {
             return None;
         }
-        let (weights, bias) = WEIGHTS.split_at((INPUTS + 2) * UNITS);
-        let row = |row: &[f32]| core::array::from_fn(|h| constant(row[h].into()));
         Some(Self {
-            weights: weights.chunks_exact(UNITS).map(row).collect(),
-            bias: constant(bias[0].into()),
+            weights: WEIGHTS.iter().map(|&weight| constant(weight.into())).collect(),
+            clear,
             scale: amplitude.recip(),
             noise: noise / amplitude,
             impulses,
         })
+    }
+
+    /// What a pixel is worth that is alone `by` so much, if that says it all.
+    #[inline(always)]
+    pub(super) fn if_clear(&self, by: T, spread: T) -> Option<T> {
+        let is_clear = by > self.clear.0 && spread < self.clear.1;
+        is_clear.then(|| constant(1.0 / (WANTED.0 * WANTED.0)))
     }
 
     /// Writes what the candidates in the middle row of `window` are worth; then there are
@@ -123,8 +123,8 @@ impl<T: Real> Judge<T> {
         let spared = self.spared::<FUSED>(&self.inputs(window, candidates));
         let (least, most) = (constant::<T>(WANTED.0), constant::<T>(WANTED.1));
         for (&x, spared) in candidates.columns.iter().zip(spared).take(candidates.count) {
-            let wanted = smaller(larger(T::one() - spared, least), most);
-            worth[x] = (wanted * wanted).recip();
+            let wanted = larger(T::one() - spared, least);
+            worth[x] = if wanted > most { T::zero() } else { (wanted * wanted).recip() };
         }
         candidates.count = 0;
     }
@@ -132,143 +132,151 @@ impl<T: Real> Judge<T> {
     /// What the network looks at.
     #[inline(always)]
     fn inputs(&self, window: Window<'_, T>, candidates: &Candidates<T>) -> [Lanes<T>; INPUTS] {
-        let &Candidates { columns, sides, spreads, .. } = candidates;
-        let of = Compared {
-            pixels: core::array::from_fn(|lane| window[REACH][columns[lane] + REACH]),
-            scales: core::array::from_fn(|lane| self.scale * sides[lane]),
-            columns,
-        };
+        let mut pattern = self.pattern(window, candidates);
+        turn(&mut pattern);
         let mut inputs = [[T::zero(); CANDIDATES]; INPUTS];
-        let [mut near, mut far] = [0, 8];
-        for down in 0..=2 * REACH {
-            for across in 0..=2 * REACH {
-                let at = match down.abs_diff(REACH).max(across.abs_diff(REACH)) {
-                    0 => continue,
-                    1 => &mut near,
-                    _ => &mut far,
-                };
-                inputs[*at] = of.differences(window[down], across);
-                *at += 1;
-            }
-        }
-        for (line, [(a, b), (c, d)]) in LINES.into_iter().enumerate() {
-            let at = |(down, across): (usize, usize)| of.differences(window[down], across);
-            let (a, b, c, d) = (at(a), at(b), at(c), at(d));
-            for lane in 0..CANDIDATES {
-                let (near, far) = (larger(a[lane], b[lane]), larger(c[lane], d[lane]));
-                let rest = larger(smaller(a[lane], b[lane]), smaller(c[lane], d[lane]));
-                inputs[24 + line][lane] = near;
-                // The second largest of four: if it is small, three are like the pixel.
-                inputs[28 + line][lane] = larger(smaller(near, far), rest);
-            }
-        }
-        sort::<_, 0, { exchanges(8) }>(&mut inputs, &OF_EIGHT);
-        sort::<_, 8, { exchanges(16) }>(&mut inputs, &OF_SIXTEEN);
-        sort::<_, 24, { exchanges(4) }>(&mut inputs, &OF_FOUR);
-        sort::<_, 28, { exchanges(4) }>(&mut inputs, &OF_FOUR);
-        inputs[INPUTS - 3] = [self.noise; CANDIDATES];
-        inputs[INPUTS - 2] = [self.impulses; CANDIDATES];
-        let most = constant(SPREAD);
-        for (input, spread) in inputs[INPUTS - 1].iter_mut().zip(spreads) {
-            *input = smaller(self.scale * spread, most);
-        }
+        let around = pattern.as_flattened();
+        let middle = around.len() / 2;
+        inputs[..middle].copy_from_slice(&around[..middle]);
+        inputs[middle..2 * middle].copy_from_slice(&around[middle + 1..]);
+        inputs[INPUTS - 2] = [self.noise; CANDIDATES];
+        inputs[INPUTS - 1] = [self.impulses; CANDIDATES];
         inputs
+    }
+
+    /// By how much the candidates exceed what is around them, or fall below.
+    #[inline(always)]
+    fn pattern(&self, window: Window<'_, T>, candidates: &Candidates<T>) -> Pattern<T> {
+        let &Candidates { columns, sides, .. } = candidates;
+        let (low, high) = (constant::<T>(DIFFERENCES.0), constant::<T>(DIFFERENCES.1));
+        let mut scales = sides;
+        let mut pixels = [T::zero(); CANDIDATES];
+        for ((pixel, scale), column) in pixels.iter_mut().zip(&mut scales).zip(columns) {
+            *pixel = window[REACH][column + REACH];
+            *scale = *scale * self.scale;
+        }
+        let mut pattern = [[[T::zero(); CANDIDATES]; SIDE]; SIDE];
+        for (row, line) in pattern.iter_mut().zip(window) {
+            for (across, off) in row.iter_mut().enumerate() {
+                for (off, column) in off.iter_mut().zip(columns) {
+                    *off = line[column + across];
+                }
+                for ((off, &pixel), &scale) in off.iter_mut().zip(&pixels).zip(&scales) {
+                    *off = smaller(larger(scale * (pixel - *off), low), high);
+                }
+            }
+        }
+        pattern
     }
 
     /// $z$: how much less is wanted of each.
     #[inline(always)]
     fn spared<const FUSED: bool>(&self, inputs: &[Lanes<T>; INPUTS]) -> Lanes<T> {
-        let (inner, outer) = self.weights.split_at(INPUTS);
-        let mut sums: [Lanes<T>; UNITS] = outer[0].map(|begin| [begin; CANDIDATES]);
-        for (input, weights) in inputs.iter().zip(inner) {
-            for (sum, &weight) in sums.iter_mut().zip(weights) {
-                for (sum, &input) in sum.iter_mut().zip(input) {
-                    *sum = multiply_add::<T, FUSED>(weight, input, *sum);
-                }
-            }
-        }
-        let mut spared = [self.bias; CANDIDATES];
-        for (sum, &weight) in sums.iter().zip(&outer[1]) {
-            for (spared, &sum) in spared.iter_mut().zip(sum) {
-                *spared = multiply_add::<T, FUSED>(weight, larger(sum, T::zero()), *spared);
+        let (first, rest) = self.weights.split_at((INPUTS + 1) * FIRST);
+        let (second, last) = rest.split_at((FIRST + 1) * SECOND);
+        let units = layer::<T, INPUTS, FIRST, FUSED>(inputs, first);
+        let units = layer::<T, FIRST, SECOND, FUSED>(&units, second);
+        let mut spared = [last[SECOND]; CANDIDATES];
+        for (units, &weight) in units.iter().zip(last) {
+            for (spared, &unit) in spared.iter_mut().zip(units) {
+                *spared = multiply_add::<T, FUSED>(weight, unit, *spared);
             }
         }
         spared
     }
 }
 
-/// Pixels that are compared with others.
-struct Compared<T> {
-    pixels: Lanes<T>,
-    /// One over the impulses' size, with the sign of the side that each is off to.
-    scales: Lanes<T>,
-    columns: [usize; CANDIDATES],
-}
-
-impl<T: Real> Compared<T> {
-    /// By how much they exceed those in a row of the window, so many columns from its left.
-    #[inline(always)]
-    fn differences(&self, row: &[T], across: usize) -> Lanes<T> {
-        let (low, high) = (constant::<T>(DIFFERENCES.0), constant::<T>(DIFFERENCES.1));
-        let mut off = [T::zero(); CANDIDATES];
-        for (off, &column) in off.iter_mut().zip(&self.columns) {
-            *off = row[column + across];
-        }
-        for ((off, &pixel), &scale) in off.iter_mut().zip(&self.pixels).zip(&self.scales) {
-            *off = smaller(larger(scale * (pixel - *off), low), high);
-        }
-        off
-    }
-}
-
-/// Exchanges that sort so many values: a power of two.
-const fn exchanges(values: usize) -> usize {
-    let log = values.ilog2() as usize;
-    values * (log * log - log + 4) / 4 - 1
-}
-
-/// Batcher's odd-even merge sort: which places are compared.
-const fn batcher<const N: usize>(values: usize) -> [(usize, usize); N] {
-    let mut pairs = [(0, 0); N];
-    let (mut count, mut p) = (0, 1);
-    while p < values {
-        let mut k = p;
-        while k > 0 {
-            let mut low = k % p;
-            while low + k < values {
-                if (low / k) % 2 == (k % p) / k && low / (2 * p) == (low + k) / (2 * p) {
-                    pairs[count] = (low, low + k);
-                    count += 1;
-                }
-                low += 1;
-            }
-            k /= 2;
-        }
-        p *= 2;
-    }
-    assert!(count == N);
-    pairs
-}
-
-const OF_FOUR: [(usize, usize); exchanges(4)] = batcher(4);
-const OF_EIGHT: [(usize, usize); exchanges(8)] = batcher(8);
-const OF_SIXTEEN: [(usize, usize); exchanges(16)] = batcher(16);
-
-/// Sorts the inputs from `FIRST` on, lane by lane.
+/// Turns and flips patterns, each for itself, until they lie as the network knows them.
 #[inline(always)]
-fn sort<T: Real, const FIRST: usize, const N: usize>(
-    inputs: &mut [Lanes<T>; INPUTS],
-    exchanges: &[(usize, usize); N],
-) {
-    for &(a, b) in exchanges {
-        let (low, high) = (inputs[FIRST + a], inputs[FIRST + b]);
-        for lane in 0..CANDIDATES {
-            // With a choice of the two instead, compilers write only where it changes
-            // something, and what is written in part is late for the next exchange.
-            inputs[FIRST + a][lane] = low[lane].min(high[lane]);
-            inputs[FIRST + b][lane] = low[lane].max(high[lane]);
+fn turn<T: Real>(pattern: &mut Pattern<T>) {
+    // The more a pixel is like the candidate, the more it weighs.
+    let (mut rows, mut columns) =
+        ([[T::zero(); CANDIDATES]; SIDE], [[T::zero(); CANDIDATES]; SIDE]);
+    for (down, row) in pattern.iter().enumerate() {
+        for (across, off) in row.iter().enumerate() {
+            for lane in 0..CANDIDATES {
+                let like = larger(T::one() - off[lane], T::zero());
+                let weight = like * like;
+                rows[down][lane] = rows[down][lane] + weight;
+                columns[across][lane] = columns[across][lane] + weight;
+            }
         }
     }
+    let [mut to_left, mut to_top, mut beside] = [[T::zero(); CANDIDATES]; 3];
+    for distance in 1..=REACH {
+        let (low, high) = (REACH - distance, REACH + distance);
+        let distance: T = count(distance);
+        for lane in 0..CANDIDATES {
+            let (left, right) = (columns[low][lane], columns[high][lane]);
+            let (above, below) = (rows[low][lane], rows[high][lane]);
+            to_left[lane] = to_left[lane] + distance * (left - right);
+            to_top[lane] = to_top[lane] + distance * (above - below);
+            let more = (left + right) - (above + below);
+            beside[lane] = beside[lane] + distance * distance * more;
+        }
+    }
+    for i in 0..SIDE {
+        for j in 0..REACH {
+            exchange(pattern, (i, j), (i, SIDE - 1 - j), &to_left);
+        }
+    }
+    for i in 0..REACH {
+        for j in 0..SIDE {
+            exchange(pattern, (i, j), (SIDE - 1 - i, j), &to_top);
+        }
+    }
+    for i in 0..SIDE {
+        for j in 0..i {
+            exchange(pattern, (i, j), (j, i), &beside);
+        }
+    }
+}
+
+/// Exchanges two places of the patterns for which a number is negative.
+#[inline(always)]
+fn exchange<T: Real>(
+    pattern: &mut Pattern<T>,
+    a: (usize, usize),
+    b: (usize, usize),
+    of: &Lanes<T>,
+) {
+    let (here, there) = (pattern[a.0][a.1], pattern[b.0][b.1]);
+    for lane in 0..CANDIDATES {
+        let is_negative = of[lane] < T::zero();
+        pattern[a.0][a.1][lane] = if is_negative { there[lane] } else { here[lane] };
+        pattern[b.0][b.1][lane] = if is_negative { here[lane] } else { there[lane] };
+    }
+}
+
+/// What units say to `inputs`: the sum of these with the weights of each, and one more,
+/// as far as it is positive.
+#[inline(always)]
+fn layer<T: Real, const IN: usize, const OUT: usize, const FUSED: bool>(
+    inputs: &[Lanes<T>; IN],
+    weights: &[T],
+) -> [Lanes<T>; OUT] {
+    let (weights, begin) = weights.split_at(IN * OUT);
+    let mut units = [[T::zero(); CANDIDATES]; OUT];
+    for (block, units) in units.chunks_exact_mut(UNITS).enumerate() {
+        let block = block * UNITS..(block + 1) * UNITS;
+        let mut sums = [[T::zero(); CANDIDATES]; UNITS];
+        for (sum, &begin) in sums.iter_mut().zip(&begin[block.clone()]) {
+            *sum = [begin; CANDIDATES];
+        }
+        for (input, weights) in inputs.iter().zip(weights.chunks_exact(OUT)) {
+            for (sum, &weight) in sums.iter_mut().zip(&weights[block.clone()]) {
+                for (sum, &input) in sum.iter_mut().zip(input) {
+                    *sum = multiply_add::<T, FUSED>(weight, input, *sum);
+                }
+            }
+        }
+        for (unit, sum) in units.iter_mut().zip(sums) {
+            for (unit, sum) in unit.iter_mut().zip(sum) {
+                *unit = larger(sum, T::zero());
+            }
+        }
+    }
+    units
 }
 
 #[inline(always)]

@@ -2,16 +2,22 @@
 //! knows which pixels can be outliers.
 
 use super::Detection;
+use crate::real::constant;
 use crate::regression::greedy::{Scores, search, search_sized};
 use crate::regression::workspace::Parts;
 use crate::{Error, Progress, Real, ResidualMaker, Stop, StopReason, StopRule, Workspace};
 use alloc::vec::Vec;
+
+/// How far from the limit, as a part of it, a score leaves doubts.
+pub(crate) const DOUBT: f64 = 0.2;
 
 /// Memory for searching one region after another.
 pub(super) struct Searcher<T> {
     n: usize,
     scalars: Vec<T>,
     indices: Vec<usize>,
+    /// How much of each outlier is taken out.
+    shares: Vec<T>,
     listed: List<T>,
 }
 
@@ -41,12 +47,17 @@ pub(super) struct Region<'a, T> {
     /// The studentised residual of an outlier, and what it is off by, at least.
     pub(super) limit: T,
     pub(super) size: T,
+    /// So far from the limit, as a part of it, are points that are taken out in part.
+    pub(super) doubt: T,
 }
 
 /// What was found.
 pub(super) struct Found<'a, T> {
-    pub(super) indices: &'a [usize],
+    pub(super) indices: &'a mut [usize],
+    /// What is taken out: of what leaves doubts a part.
     pub(super) values: &'a [T],
+    /// Which part.
+    pub(super) shares: &'a [T],
     /// Of all pixels that were searched.
     pub(super) residual: &'a [T],
 }
@@ -61,7 +72,8 @@ impl<T: Real> Searcher<T> {
             worth: Vec::with_capacity(n),
             known: Vec::with_capacity(n),
         };
-        Self { n, scalars, indices: alloc::vec![0; n], listed }
+        let shares = Vec::with_capacity(n);
+        Self { n, scalars, indices: alloc::vec![0; n], shares, listed }
     }
 
     /// Finds the outliers: until the largest studentised residual is within
@@ -72,11 +84,14 @@ impl<T: Real> Searcher<T> {
         detection: Detection<T>,
     ) -> Result<Found<'_, T>, Error> {
         let cap = self.cap();
+        let shares = &mut self.shares;
         let mut work = Workspace::new(self.n, &mut self.scalars, &mut self.indices)?;
-        let Region { pixels, known, limit, .. } = region;
+        let Region { pixels, known, .. } = region;
+        shares.clear();
+        shares.resize(known.len(), T::one());
         let (k, _) = match detection {
             Detection::Automatic => {
-                let mut rule = Extreme { limit, cap };
+                let mut rule = Extreme { limit: region.limit, doubt: region.doubt, cap, shares };
                 search_sized(
                     &region,
                     pixels,
@@ -95,15 +110,17 @@ impl<T: Real> Searcher<T> {
                 search(&region, pixels, known, &mut stop, &mut work)?
             }
         };
-        let Parts { residual, values, indices, .. } = work.into_parts();
-        Ok(Found { indices: &indices[..k], values: &values[..k], residual })
+        // What the paper's rules find is taken out as a whole.
+        shares.resize(k, T::one());
+        Ok(found(work, k, shares))
     }
 
     /// The same as [`search`](Self::search) for [`Detection::Automatic`], where nobody
     /// wants to know the residuals: those of pixels that can be no outliers are
     /// not computed, and they are most.
     pub(super) fn search_listed(&mut self, region: Region<'_, T>) -> Result<Found<'_, T>, Error> {
-        let mut rule = Extreme { limit: region.limit, cap: self.cap() };
+        let cap = self.cap();
+        let shares = &mut self.shares;
         let List { points, pixels, worth, known } = &mut self.listed;
         known.clear();
         let mut count = 0;
@@ -121,21 +138,33 @@ impl<T: Real> Searcher<T> {
         pixels.extend(points.iter().map(|&j| region.pixels[j]));
         worth.clear();
         worth.extend(points.iter().map(|&j| region.worth[j]));
+        shares.clear();
+        shares.resize(known.len(), T::one());
+        let mut rule = Extreme { limit: region.limit, doubt: region.doubt, cap, shares };
         let mut work = Workspace::new(points.len(), &mut self.scalars, &mut self.indices)?;
         let listed = Listed { region, points };
         let scores = region.scores(worth);
         let (k, _) = search_sized(&listed, pixels, known, &mut rule, scores, &mut work)?;
-        let Parts { residual, values, indices, .. } = work.into_parts();
-        for place in &mut indices[..k] {
+        let found = found(work, k, shares);
+        for place in &mut *found.indices {
             *place = points[*place];
         }
-        Ok(Found { indices: &indices[..k], values: &values[..k], residual })
+        Ok(found)
     }
 
     /// With more than half of the pixels gone, the rest means nothing.
     fn cap(&self) -> usize {
         self.n / 2
     }
+}
+
+/// The first `k` outliers, each as far as it is taken out.
+fn found<'a, T: Real>(work: Workspace<'a, T>, k: usize, shares: &'a [T]) -> Found<'a, T> {
+    let Parts { residual, values, indices, .. } = work.into_parts();
+    for (value, &share) in values[..k].iter_mut().zip(shares) {
+        *value = *value * share;
+    }
+    Found { indices: &mut indices[..k], values: &values[..k], shares: &shares[..k], residual }
 }
 
 /// The listed points of a region.
@@ -205,15 +234,27 @@ impl<T: Real> ResidualMaker<T> for Region<'_, T> {
     }
 }
 
-/// Until no studentised residual is beyond the limit.
-struct Extreme<T> {
+/// Until no studentised residual is beyond the limit. What is about as large as that is an
+/// outlier or a detail, and who cannot tell does least harm by half of it: the part that is
+/// taken out grows from nothing to all around the limit.
+struct Extreme<'a, T> {
     limit: T,
+    doubt: T,
     cap: usize,
+    /// The part of each, in order of selection.
+    shares: &'a mut Vec<T>,
 }
 
-impl<T: Real> StopRule<T> for Extreme<T> {
+impl<T: Real> StopRule<T> for Extreme<'_, T> {
     fn check(&mut self, progress: &mut Progress<'_, T>) -> Option<StopReason> {
-        (progress.extreme() <= self.limit).then_some(StopReason::Automatic)
+        let beyond = progress.extreme() / self.limit - T::one();
+        if beyond <= -self.doubt {
+            return Some(StopReason::Automatic);
+        }
+        let is_sure = beyond >= self.doubt;
+        let half = constant::<T>(0.5);
+        self.shares.push(if is_sure { T::one() } else { half + half * beyond / self.doubt });
+        None
     }
 
     fn cap(&self) -> usize {

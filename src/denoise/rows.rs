@@ -23,7 +23,7 @@ pub(super) struct Rows<T> {
 
 impl<T: Real> Rows<T> {
     /// Reads the rows `range` of `band`, which begins with row `top` of the
-    /// image and reaches three rows further than `range` where the image does.
+    /// image and reaches [`REACH`] rows and one further than `range` where the image does.
     pub(super) fn new(
         grid: &Grid,
         band: Plane<'_, T>,
@@ -34,7 +34,7 @@ impl<T: Real> Rows<T> {
     ) -> Self {
         let (width, height) = (grid.width(), grid.height());
         let padded = padded(width);
-        let (mut source, read) = read(grid, band, masks, top, range.clone());
+        let (mut source, read) = read(grid, band, masks, top, range.clone(), REACH);
         for line in source.chunks_exact_mut(padded) {
             for i in 1..=REACH {
                 line[REACH - i] = line[REACH + reflected(-i.cast_signed(), width)];
@@ -102,19 +102,19 @@ impl<T: Real> Rows<T> {
     }
 }
 
-/// The rows `range` of an image and three more on either side, each [`padded`], with
-/// pixels known to be bad replaced; and which rows they are.
+/// The rows `range` of an image, `more` that are looked at on either side, and one for what
+/// replaces pixels known to be bad in them, each [`padded`]; and which rows they are.
 pub(crate) fn read<T: Real>(
     grid: &Grid,
     band: Plane<'_, T>,
     masks: Masks<'_>,
     top: usize,
     range: Range<usize>,
+    more: usize,
 ) -> (Vec<T>, Range<usize>) {
     let width = grid.width();
     let padded = padded(width);
-    // Some rows more to look at, and one for what replaces bad pixels in them.
-    let more = REACH + 1;
+    let more = more + 1;
     let read = range.start.saturating_sub(more)..(range.end + more).min(grid.height());
     let mut source = alloc::vec![T::zero(); read.len() * padded];
     for (line, y) in source.chunks_exact_mut(padded).zip(read.clone()) {

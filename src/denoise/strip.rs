@@ -4,8 +4,9 @@ use super::Detection;
 use super::denoiser::{Masks, Settings, Smoothing};
 use super::grid::Grid;
 use super::impulses::Known;
+use super::judge::CLEAR;
 use super::ladder::Ladder;
-use super::region::{Region, Searcher};
+use super::region::{DOUBT, Found, Region, Searcher};
 use super::rows::Rows;
 use super::survey::{self, Conditions, PART_OF_AMPLITUDE};
 use crate::real::constant;
@@ -136,6 +137,7 @@ impl<T: Real> Job<'_, T> {
                 known,
                 limit: self.conditions.extreme * self.floor().max(misfit),
                 size: self.conditions.size,
+                doubt: self.doubt(),
             };
             let found = if self.settings.wants_residuals() {
                 let found = searcher.search(region, self.settings.detection)?;
@@ -144,7 +146,7 @@ impl<T: Real> Job<'_, T> {
             } else {
                 searcher.search_listed(region)?
             };
-            self.record(row, column, found.indices, found.values, &mut outliers);
+            self.record(row, column, &found, &mut outliers);
             let coefficients = &mut coefficients[part.clone()];
             ladder.update(coefficients, found.indices, found.values, -T::one());
             for (&j, &u) in found.indices.iter().zip(found.values) {
@@ -205,12 +207,23 @@ impl<T: Real> Job<'_, T> {
             } else {
                 T::zero()
             },
+            clear: (constant::<T>(CLEAR.0) * size, constant::<T>(CLEAR.1) * size),
         }
     }
 
     /// The noise that outliers are measured by.
     pub(crate) fn floor(&self) -> T {
         self.conditions.noise.max(self.settings.least_noise())
+    }
+
+    /// How far from the limit there are doubts. Where there is no noise, or where nothing is
+    /// smoothed after the search, whatever is taken out is taken out as a whole.
+    pub(crate) fn doubt(&self) -> T {
+        if self.conditions.noise > T::zero() && !self.settings.wants_residuals() {
+            constant(DOUBT)
+        } else {
+            T::zero()
+        }
     }
 
     /// For each region its rung and the standard deviation of what that does not
@@ -264,11 +277,13 @@ impl<T: Real> Job<'_, T> {
         }
     }
 
-    /// Writes the outliers of a region's core down.
-    fn record(&self, row: usize, column: usize, indices: &[usize], values: &[T], out: &mut [T]) {
+    /// Writes the outliers of a region's core down: what is taken out by more than a half.
+    fn record(&self, row: usize, column: usize, found: &Found<'_, T>, out: &mut [T]) {
         let Self { grid, .. } = self;
+        let Found { indices, values, shares, .. } = found;
         let inside = |at: usize| at.checked_sub(grid.margin()).filter(|&at| at < grid.core());
-        for (&j, &u) in indices.iter().zip(values) {
+        let outliers = indices.iter().zip(*values).zip(*shares);
+        for ((&j, &u), _) in outliers.filter(|(_, share)| **share > constant(0.5)) {
             let (y, x) = (j / grid.region(), j % grid.region());
             if let (Some(y), Some(x)) = (inside(y), inside(x)) {
                 let x = column * grid.core() + x;

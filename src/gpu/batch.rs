@@ -193,7 +193,11 @@ impl Work {
 
     /// Writes what is the same for all batches of an image.
     pub(super) fn begin(&self, gpu: &Gpu, job: &Job<'_, f32>) -> Result<(), GpuError> {
-        let search = Search::new(&self.shape, self.shape.n / 2, &self.cells, job.conditions.size);
+        let search = Search {
+            size: job.conditions.size,
+            doubt: job.doubt(),
+            ..Search::new(&self.shape, self.shape.n / 2, &self.cells)
+        };
         gpu.write(&self.search, bytemuck::bytes_of(&search))?;
         gpu.write(&self.shares, bytemuck::cast_slice(&[job.across, job.down].concat()))
     }
@@ -273,7 +277,7 @@ impl Work {
 /// replaced, and the masks there: 1 for those to be kept, 2 for bad ones.
 fn held(grid: &Grid, band: Band<'_, f32>, cut: &Cut, masked: bool) -> (Vec<f32>, Vec<u32>) {
     let (columns, rows) = (cut.held_columns(grid), cut.held_rows(grid));
-    let (source, first) = read(grid, band.rows, band.masks, band.top, rows.clone());
+    let (source, first) = read(grid, band.rows, band.masks, band.top, rows.clone(), 0);
     let stride = padded(grid.width());
     let mut pixels = Vec::with_capacity(columns.len() * rows.len());
     let mut masks = Vec::with_capacity(if masked { pixels.capacity() } else { 0 });

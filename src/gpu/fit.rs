@@ -90,7 +90,7 @@ impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
         let most = shape.most(gpu)?.min(count);
 
         let cells = Cells::new(gpu, shape.n, most)?;
-        let search = gpu.uniform("search", &Search::new(&shape, word(cap), &cells, 0.0))?;
+        let search = gpu.uniform("search", &Search::new(&shape, word(cap), &cells))?;
         let product = gpu.uniform("product", &Product::new(shape.n, 0, &cells))?;
         let problems = gpu.upload("problems", &alloc::vec![Problem::default(); most])?;
         let columns = usize::try_from(shape.columns()).unwrap_or(usize::MAX);

@@ -45,14 +45,17 @@ pub(super) struct Search {
     pub(super) cap: u32,
     pub(super) threshold: f32,
     pub(super) stride: u32,
-    /// What an outlier is off by at least, with [`Rule::Extreme`].
+    /// What an outlier is off by at least, with [`Rule::Extreme`], and how far from the
+    /// limit, as a part of it, points are taken out in part.
     pub(super) size: f32,
+    pub(super) doubt: f32,
 }
 
 impl Search {
-    /// For at most `cap` outliers of each problem in `cells`, of at least a `size`.
-    pub(super) fn new(shape: &Shape, cap: u32, cells: &Cells, size: f32) -> Self {
-        Self { cap, threshold: shape.rule.threshold(), stride: cells.stride, size }
+    /// For at most `cap` outliers of each problem in `cells`.
+    pub(super) fn new(shape: &Shape, cap: u32, cells: &Cells) -> Self {
+        let threshold = shape.rule.threshold();
+        Self { cap, threshold, stride: cells.stride, size: 0.0, doubt: 0.0 }
     }
 }
 
@@ -138,7 +141,7 @@ impl Shape {
         let (bars, scores) = self.scratch();
         let k = u64::from(padded(self.k));
         let points = 2 * u64::from(padded(self.n)) + 2 * u64::from(padded(self.list()));
-        let scalars = points + 4 * k + u64::from(2 * workgroup + bars + scores);
+        let scalars = points + 5 * k + u64::from(2 * workgroup + bars + scores);
         4 * scalars + SINGLES
     }
 

@@ -39,3 +39,24 @@ impl Look {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::denoise::impulses::REACH;
+    use crate::denoise::judge::{DIFFERENCES, FIRST, INPUTS, SECOND};
+
+    #[test]
+    fn the_network_is_that_of_the_processor() {
+        let (low, high) = DIFFERENCES;
+        for constant in [
+            alloc::format!("const REACH = {REACH};"),
+            alloc::format!("const INPUTS = {INPUTS}u;"),
+            alloc::format!("const FIRST = {FIRST}u;"),
+            alloc::format!("const SECOND = {SECOND}u;"),
+            alloc::format!("const DIFFERENCES = vec2({low:?}, {high:?});"),
+        ] {
+            assert!(SHADER.parts.concat().contains(&constant), "{constant}");
+        }
+    }
+}

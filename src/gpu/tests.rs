@@ -170,7 +170,7 @@ pub(super) use same_layout;
 #[test]
 fn structures_are_laid_out_alike() {
     same_layout!(greedy::SHADER, greedy::Problem, "Problem", rung, limit, count, reason);
-    same_layout!(greedy::SHADER, greedy::Search, "Search", cap, threshold, stride, size);
+    same_layout!(greedy::SHADER, greedy::Search, "Search", cap, threshold, stride, size, doubt);
     same_layout!(residual::SHADER, residual::Product, "Product", n, count, stride, padding);
 }
 

@@ -113,6 +113,8 @@ pub(super) struct Tile {
     amplitude: f32,
     wanted_least: f32,
     wanted_most: f32,
+    clear_by: f32,
+    clear_spread: f32,
 }
 
 /// A count as the shaders have it; no image is larger.
@@ -167,6 +169,8 @@ impl Tile {
             amplitude: known.amplitude,
             wanted_least: WANTED.0 as f32,
             wanted_most: WANTED.1 as f32,
+            clear_by: known.clear.0,
+            clear_spread: known.clear.1,
         }
     }
 
@@ -228,7 +232,9 @@ mod tests {
             impulses,
             amplitude,
             wanted_least,
-            wanted_most
+            wanted_most,
+            clear_by,
+            clear_spread
         );
     }
 

@@ -2,16 +2,14 @@
 //! from which of the pixels that stand alone were impulses.
 //!
 //! ```sh
-//! KGARD_PICTURES=folder cargo test --release --test denoise judge -- --ignored --nocapture
+//! KGARD_PICTURES=folder cargo test --release --features rayon --test denoise judge_learns -- --ignored --nocapture
 //! ```
 //!
-//! writes `src/denoise/judge/weights.rs` anew. The table that is there was learned in the same
-//! way by a program that came before this one; what this one has learned brought Lena, boat and
-//! Barbara to within 0.04 dB of it.
+//! writes `src/denoise/judge/weights.rs` anew.
 
 use super::common::problem::Random;
-use super::literal::seen;
-use super::literal::weights::{INPUTS, UNITS};
+use super::literal::weights::{FIRST, INPUTS, SECOND};
+use super::literal::{Pixels, seen};
 use image::imageops::{FilterType, resize};
 use kgard::denoise::{Denoiser, Plane};
 use rayon::prelude::*;
@@ -19,22 +17,22 @@ use std::fmt::Write;
 
 /// Sizes of each photograph, and times that each is spoilt.
 const SCALES: [f64; 3] = [1.0, 0.6, 0.4];
-const TIMES: u64 = 24;
+const TIMES: u64 = 60;
 /// Of the training.
-const EPOCHS: usize = 6;
-const BATCH: usize = 1024;
-const RATE: f64 = 0.01;
+const EPOCHS: usize = 8;
+const BATCH: usize = 2048;
+const RATE: f32 = 0.004;
 /// How much more it matters to miss an impulse.
-const MISSING: f64 = 1.5;
+const MISSING: f32 = 1.5;
 /// What log-odds are multiplied with to be a part of the limit.
 const SLOPE: f64 = 0.1;
 
-/// One pixel that stands alone.
+/// One pixel that stands alone, but not clearly.
 struct Candidate {
     inputs: [f32; INPUTS],
     is_impulse: bool,
     /// How much it matters: good pixels by the square of what they are off by.
-    weight: f64,
+    weight: f32,
 }
 
 /// The candidates of a photograph with noise and impulses of its own.
@@ -64,88 +62,101 @@ fn candidates(clean: &[f64], width: usize, seed: u64) -> Vec<Candidate> {
     }
     let image = Plane::new(&pixels, width, pixels.len() / width).unwrap();
     let known = Denoiser::new(255.0_f32).denoise(image).unwrap().report.conditions;
-    let (noise, least) = (f64::from(known.noise.max(1.0)), f64::from(known.size));
-    let (amplitude, alone_enough) = (least / 0.6, f64::from(known.extreme) * noise / 2.0);
-    if amplitude <= 0.0 {
+    let (noise, size) = (f64::from(known.noise.max(1.0)), f64::from(known.size));
+    if size <= 0.0 {
         return vec![];
     }
 
-    let height = pixels.len() / width;
-    let mirror = |at: isize, length: usize| {
-        let last = length as isize - 1;
-        (if at.abs() > last { 2 * last - at.abs() } else { at.abs() }).max(0) as usize
+    let pixels: Vec<f64> = pixels.into_iter().map(f64::from).collect();
+    let pixels = Pixels::new(&pixels, width);
+    let amplitude = size / 0.6;
+    let circumstances = [noise / amplitude, f64::from(known.impulses)];
+    let is_judged = |&i: &usize| {
+        pixels.can_be(i, known.witnesses, known.extreme.into(), noise, size)
+            && !pixels.is_clear(i, known.witnesses, size)
     };
-    let at = |x: isize, y: isize| f64::from(pixels[mirror(y, height) * width + mirror(x, width)]);
-    let neighbours: Vec<[f64; 8]> = (0..pixels.len() as isize)
-        .map(|i| {
-            let (x, y) = (i % width as isize, i / width as isize);
-            let mut all = [(-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1)]
-                .map(|(dx, dy)| at(x + dx, y + dy));
-            all.sort_by(f64::total_cmp);
-            all
-        })
-        .collect();
-    let c = known.witnesses;
-    let mut found = vec![];
-    for (i, sorted) in neighbours.iter().enumerate() {
-        let pixel = f64::from(pixels[i]);
-        let alone = (pixel - sorted[7 - c]).max(sorted[c] - pixel);
-        let off = (pixel - (sorted[3] + sorted[4]) / 2.0).abs();
-        if alone <= alone_enough || off <= 0.75 * least {
-            continue;
-        }
-        let (x, y) = (i % width, i / width);
-        let block = y * width + x / 16 * 16..y * width + (x / 16 * 16 + 16).min(width);
-        let spreads = neighbours[block.clone()].iter().map(|v| v[5] - v[2]).sum::<f64>();
-        let spread = spreads / block.len() as f64;
-        let around = |dx: isize, dy: isize| at(x as isize + dx, y as isize + dy);
-        let circumstances = [noise / amplitude, f64::from(known.impulses), spread / amplitude];
-        found.push(Candidate {
-            inputs: seen(&around, amplitude, circumstances).map(|x| x as f32),
+    let candidate = |i: usize| {
+        let off = (pixels.off(i).abs() / amplitude).clamp(0.2, 1.0) as f32;
+        Candidate {
+            inputs: seen(&pixels, i, amplitude, circumstances).map(|x| x as f32),
             is_impulse: is_impulse[i],
-            weight: if is_impulse[i] { MISSING } else { (off / amplitude).clamp(0.2, 1.0).powi(2) },
-        });
-    }
-    found
+            weight: if is_impulse[i] { MISSING } else { off * off },
+        }
+    };
+    (0..is_impulse.len()).filter(is_judged).map(candidate).collect()
 }
 
-/// Everything that is learned: for each input, and the constant one, a weight for each
-/// unit; what each unit adds to the log-odds, and what these begin with.
-const LEARNED: usize = (INPUTS + 2) * UNITS + 1;
+/// Everything that is learned, as the table has it: for each input, and the constant one, a
+/// weight for each unit, of the first layer and of the second; then what each unit of that
+/// adds to the log-odds, and what these begin with.
+const SECOND_FROM: usize = (INPUTS + 1) * FIRST;
+const LAST_FROM: usize = SECOND_FROM + (FIRST + 1) * SECOND;
+const LEARNED: usize = LAST_FROM + SECOND + 1;
 
-/// The log-odds, and what the units say.
-fn log_odds(learned: &[f64; LEARNED], inputs: &[f64; INPUTS]) -> (f64, [f64; UNITS]) {
-    let mut units: [f64; UNITS] = std::array::from_fn(|u| learned[INPUTS * UNITS + u]);
-    for (weights, x) in learned.chunks_exact(UNITS).zip(inputs) {
+/// What units say.
+fn layer<const UNITS: usize>(weights: &[f32], inputs: &[f32]) -> [f32; UNITS] {
+    let (weights, begin) = weights.split_at(inputs.len() * UNITS);
+    let mut units: [f32; UNITS] = std::array::from_fn(|unit| begin[unit]);
+    for (weights, x) in weights.chunks_exact(UNITS).zip(inputs) {
         for (unit, weight) in units.iter_mut().zip(weights) {
             *unit += weight * x;
         }
     }
-    let units = units.map(|unit| unit.max(0.0));
-    let outer = &learned[(INPUTS + 1) * UNITS..];
-    (units.iter().zip(outer).map(|(a, b)| a * b).sum::<f64>() + outer[UNITS], units)
+    units.map(|unit| unit.max(0.0))
 }
 
-/// Adds the gradient of a candidate's cross-entropy, of whose log-odds this is the error.
-fn add_gradient(
-    learned: &[f64; LEARNED],
-    inputs: &[f64; INPUTS],
-    units: &[f64; UNITS],
-    error: f64,
-    out: &mut [f64; LEARNED],
-) {
-    let outer = (INPUTS + 1) * UNITS;
-    for u in 0..UNITS {
-        out[outer + u] += error * units[u];
-        if units[u] > 0.0 {
-            let share = error * learned[outer + u];
-            for (i, x) in inputs.iter().enumerate() {
-                out[i * UNITS + u] += share * x;
-            }
-            out[INPUTS * UNITS + u] += share;
+/// Adds to the gradient of a layer's weights, given that of what its units say; gives that
+/// of its inputs.
+fn back<const UNITS: usize, const INPUTS: usize>(
+    weights: &[f32],
+    inputs: &[f32; INPUTS],
+    units: &[f32; UNITS],
+    mut slope: [f32; UNITS],
+    gradient: &mut [f32],
+) -> [f32; INPUTS] {
+    for (slope, unit) in slope.iter_mut().zip(units) {
+        if *unit <= 0.0 {
+            *slope = 0.0;
         }
     }
-    out[outer + UNITS] += error;
+    let (gradient, begin) = gradient.split_at_mut(INPUTS * UNITS);
+    for (begin, slope) in begin.iter_mut().zip(slope) {
+        *begin += slope;
+    }
+    let rows = gradient.chunks_exact_mut(UNITS).zip(weights.chunks_exact(UNITS));
+    let mut of_inputs = [0.0; INPUTS];
+    for (((gradient, weights), x), of_input) in rows.zip(inputs).zip(&mut of_inputs) {
+        for ((gradient, weight), slope) in gradient.iter_mut().zip(weights).zip(slope) {
+            *gradient += x * slope;
+            *of_input += weight * slope;
+        }
+    }
+    of_inputs
+}
+
+/// The cross-entropy of candidates, and its gradient.
+fn loss(learned: &[f32], batch: &[Candidate]) -> (f32, Vec<f32>) {
+    let (mut loss, mut gradient) = (0.0, vec![0.0; LEARNED]);
+    for candidate in batch {
+        let first: [f32; FIRST] = layer(&learned[..SECOND_FROM], &candidate.inputs);
+        let second: [f32; SECOND] = layer(&learned[SECOND_FROM..LAST_FROM], &first);
+        let last = &learned[LAST_FROM..];
+        let odds = second.iter().zip(last).map(|(a, b)| a * b).sum::<f32>() + last[SECOND];
+        let share = 1.0 / (1.0 + (-odds).exp());
+        let right = if candidate.is_impulse { share } else { 1.0 - share };
+        loss -= candidate.weight * right.max(1e-9).ln();
+
+        let error = candidate.weight * (share - f32::from(u8::from(candidate.is_impulse)));
+        let slope: [f32; SECOND] = std::array::from_fn(|unit| error * last[unit]);
+        for (gradient, unit) in gradient[LAST_FROM..].iter_mut().zip(second.iter().chain(&[1.0])) {
+            *gradient += error * unit;
+        }
+        let gradient_of = &mut gradient[SECOND_FROM..LAST_FROM];
+        let slope = back(&learned[SECOND_FROM..LAST_FROM], &first, &second, slope, gradient_of);
+        let inputs = &candidate.inputs;
+        back(&learned[..SECOND_FROM], inputs, &first, slope, &mut gradient[..SECOND_FROM]);
+    }
+    (loss, gradient)
 }
 
 #[test]
@@ -180,20 +191,22 @@ fn the_judge_learns() {
     let deviations: [f64; INPUTS] = std::array::from_fn(|i| {
         mean(&|c| (f64::from(c.inputs[i]) - means[i]).powi(2)).sqrt().max(1e-6)
     });
-    let scaled = |c: &Candidate| -> [f64; INPUTS] {
-        std::array::from_fn(|i| (f64::from(c.inputs[i]) - means[i]) / deviations[i])
-    };
+    for candidate in &mut all {
+        for ((input, mean), deviation) in candidate.inputs.iter_mut().zip(means).zip(deviations) {
+            *input = ((f64::from(*input) - mean) / deviation) as f32;
+        }
+    }
 
     // Adam, with a rate that falls to nothing.
     let mut random = Random(0);
-    let mut learned = [0.0; LEARNED];
-    for weight in &mut learned[..INPUTS * UNITS] {
-        *weight = random.normal() / (INPUTS as f64).sqrt();
+    let mut learned = vec![0.0_f32; LEARNED];
+    let layers = [(0, INPUTS, FIRST), (SECOND_FROM, FIRST, SECOND), (LAST_FROM, SECOND, 1)];
+    for (from, inputs, units) in layers {
+        for weight in &mut learned[from..from + inputs * units] {
+            *weight = (random.normal() * (2.0 / inputs as f64).sqrt()) as f32;
+        }
     }
-    for weight in &mut learned[(INPUTS + 1) * UNITS..LEARNED - 1] {
-        *weight = random.normal() / (UNITS as f64).sqrt();
-    }
-    let (mut first, mut second) = ([0.0; LEARNED], [0.0; LEARNED]);
+    let (mut first, mut second) = (vec![0.0; LEARNED], vec![0.0; LEARNED]);
     let steps = EPOCHS * all.len().div_ceil(BATCH);
     let mut step = 0;
     let mut losses = vec![];
@@ -201,50 +214,44 @@ fn the_judge_learns() {
         for i in (1..all.len()).rev() {
             all.swap(i, random.below(i + 1));
         }
-        let mut loss = 0.0;
+        let mut sum = 0.0;
         for batch in all.chunks(BATCH) {
-            let mut slope = [0.0; LEARNED];
-            for candidate in batch {
-                let inputs = scaled(candidate);
-                let (odds, units) = log_odds(&learned, &inputs);
-                let share = 1.0 / (1.0 + (-odds).exp());
-                let truth = f64::from(u8::from(candidate.is_impulse));
-                let right = if candidate.is_impulse { share } else { 1.0 - share };
-                loss -= candidate.weight * right.max(1e-9).ln() / count;
-                let error = candidate.weight * (share - truth) / batch.len() as f64;
-                add_gradient(&learned, &inputs, &units, error, &mut slope);
-            }
+            // In parts of their own, so that the sum is the same whoever computes them.
+            let parts: Vec<_> =
+                batch.par_chunks(BATCH / 4).map(|part| loss(&learned, part)).collect();
+            sum += parts.iter().map(|(loss, _)| f64::from(*loss)).sum::<f64>() / count;
             step += 1;
-            let rate =
-                RATE * 0.5 * (1.0 + (std::f64::consts::PI * f64::from(step) / steps as f64).cos());
-            for (((weight, first), second), slope) in
-                learned.iter_mut().zip(&mut first).zip(&mut second).zip(slope)
-            {
-                *first += 0.1 * (slope - *first);
-                *second += 0.001 * (slope * slope - *second);
-                let (a, b) = (1.0 - 0.9_f64.powi(step), 1.0 - 0.999_f64.powi(step));
-                *weight -= rate * (*first / a) / ((*second / b).sqrt() + 1e-8);
+            let falling = std::f32::consts::PI * step as f32 / steps as f32;
+            let rate = RATE * 0.5 * (1.0 + falling.cos());
+            let (a, b) = (1.0 - 0.9_f32.powi(step), 1.0 - 0.999_f32.powi(step));
+            for (i, weight) in learned.iter_mut().enumerate() {
+                let slope = parts.iter().map(|(_, gradient)| gradient[i]).sum::<f32>();
+                let slope = slope / batch.len() as f32;
+                first[i] += 0.1 * (slope - first[i]);
+                second[i] += 0.001 * (slope * slope - second[i]);
+                *weight -= rate * (first[i] / a) / ((second[i] / b).sqrt() + 1e-8);
             }
         }
-        println!("epoch {epoch}: {loss:.5}");
-        losses.push(loss);
+        println!("epoch {epoch}: {sum:.5}");
+        losses.push(sum);
     }
     assert!(losses.is_sorted_by(|before, after| after < before), "{losses:?}");
 
     // In the inputs' own units, and as a part of the limit.
-    for u in 0..UNITS {
+    let mut learned: Vec<f64> = learned.into_iter().map(f64::from).collect();
+    for unit in 0..FIRST {
         for i in 0..INPUTS {
-            learned[i * UNITS + u] /= deviations[i];
-            learned[INPUTS * UNITS + u] -= learned[i * UNITS + u] * means[i];
+            learned[i * FIRST + unit] /= deviations[i];
+            learned[INPUTS * FIRST + unit] -= learned[i * FIRST + unit] * means[i];
         }
     }
-    for weight in &mut learned[(INPUTS + 1) * UNITS..] {
+    for weight in &mut learned[LAST_FROM..] {
         *weight *= SLOPE;
     }
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/denoise/judge/weights.rs");
     let before = std::fs::read_to_string(file).unwrap();
     let mut text = before.split_inclusive("= [\n").next().unwrap().to_owned();
-    for row in learned.chunks(UNITS) {
+    for row in learned.chunks(8) {
         let numbers: Vec<String> = row.iter().map(|weight| format!("{weight:.4}")).collect();
         writeln!(text, "    {},", numbers.join(", ")).unwrap();
     }

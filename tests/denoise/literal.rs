@@ -1,7 +1,7 @@
 //! Both denoising algorithms, written down as they are described, with no
 //! thought of speed: full matrices, full sorts, one pixel at a time.
 
-use self::weights::{INPUTS, UNITS, WEIGHTS};
+use self::weights::{FIRST, INPUTS, SECOND, WEIGHTS};
 use crate::common::oracle::{self, Penalty as Literal};
 use kgard::denoise::Penalty;
 use kgard::{Gaussian, Kernel, Matern32, Plan, Points, Regularizer};
@@ -141,55 +141,17 @@ pub(crate) fn automatic(
     core: usize,
     peak: f64,
 ) -> Automatic {
-    let height = image.len() / width;
     let n = region * region;
-    let mirror = |at: isize, length: usize| {
-        let last = length as isize - 1;
-        let at = if at.abs() > last { 2 * last - at.abs() } else { at.abs() };
-        at.max(0) as usize
-    };
-    let neighbours = |i: usize| {
-        let (x, y) = ((i % width) as isize, (i / width) as isize);
-        let mut values = vec![];
-        for (dx, dy) in [(-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1)] {
-            values.push(image[mirror(y + dy, height) * width + mirror(x + dx, width)]);
-        }
-        values.sort_by(f64::total_cmp);
-        values
-    };
-    let sorted: Vec<Vec<f64>> = (0..image.len()).map(neighbours).collect();
-    let alone = |i: usize, c: usize| (image[i] - sorted[i][7 - c]).max(sorted[i][c] - image[i]);
-    let in_clump = |i: usize, by: f64| {
-        let (x, y) = ((i % width) as isize, (i / width) as isize);
-        let around = (-2..=2_isize).flat_map(|dy| (-2..=2_isize).map(move |dx| (dx, dy)));
-        let around = around.filter(|&(dx, dy)| dx.abs() == 2 || dy.abs() == 2);
-        let off: Vec<f64> = around
-            .map(|(dx, dy)| {
-                image[i] - image[mirror(y + dy, height) * width + mirror(x + dx, width)]
-            })
-            .collect();
-        let neighbours = &sorted[i];
-        let stands_out = image[i] - neighbours[2] > by || neighbours[5] - image[i] > by;
-        let above = off.iter().filter(|&&d| d > by).count();
-        let below = off.iter().filter(|&&d| -d > by).count();
-        assert_eq!(off.len(), 16);
-        stands_out && above.max(below) >= 13
-    };
-    let spread = |i: usize| {
-        let (x, y) = (i % width, i / width);
-        let block = x / 16 * 16..(x / 16 * 16 + 16).min(width);
-        let sum: f64 = block.clone().map(|x| &sorted[y * width + x]).map(|v| v[5] - v[2]).sum();
-        sum / block.len() as f64
-    };
-    let middle = |i: usize| (sorted[i][3] + sorted[i][4]) / 2.0;
+    let pixels = Pixels::new(image, width);
+    let height = pixels.height;
     let calm = |c: usize, limit: &dyn Fn(usize) -> f64| -> Vec<f64> {
         (0..image.len())
-            .map(|i| if alone(i, c) > limit(i) { middle(i) } else { image[i] })
+            .map(|i| if pixels.alone(i, c) > limit(i) { pixels.middle(i) } else { image[i] })
             .collect()
     };
 
     // The survey.
-    let first = calm(3, &|i| 2.0 * spread(i));
+    let first = calm(3, &|i| 2.0 * pixels.spread(i));
     let clamped = |x: isize, y: isize| {
         let (x, y) = (x.clamp(0, width as isize - 1), y.clamp(0, height as isize - 1));
         first[y as usize * width + x as usize]
@@ -247,7 +209,7 @@ pub(crate) fn automatic(
 
     // The regions.
     let floor = noise.max(1.0 / 255.0 * peak);
-    let calm = calm(witnesses, &|i| (1.5 * floor).max(spread(i) * (1.0 - 2.0 * share)));
+    let calm = calm(witnesses, &|i| (1.5 * floor).max(pixels.spread(i) * (1.0 - 2.0 * share)));
     let points = points(region);
     let makers: Vec<Vec<f64>> = [0.01, 0.0316, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6]
         .iter()
@@ -279,34 +241,37 @@ pub(crate) fn automatic(
     };
     let mut weights = vec![0.0; image.len()];
     for (column, row) in (0..rows).flat_map(|row| (0..columns).map(move |c| (c, row))) {
-        let pixels = region_of(column, row, (width, height), region, core);
-        let y: Vec<f64> = pixels.iter().map(|&(i, _)| image[i]).collect();
-        let smooth: Vec<f64> = pixels.iter().map(|&(i, _)| calm[i]).collect();
+        let places = region_of(column, row, (width, height), region, core);
+        let y: Vec<f64> = places.iter().map(|&(i, _)| image[i]).collect();
+        let smooth: Vec<f64> = places.iter().map(|&(i, _)| calm[i]).collect();
         let (k, misfit) = best(&smooth, floor);
         let limit = extreme * floor.max(misfit);
-        let wanted: Vec<Option<f64>> = pixels
+        let wanted: Vec<Option<f64>> = places
             .iter()
             .map(|&(i, _)| {
-                let can_be = alone(i, witnesses) > extreme * floor / 2.0
-                    && (image[i] - middle(i)).abs() > 0.75 * size
-                    || witnesses >= 3 && in_clump(i, 3.0 * floor);
-                let around = |dx: isize, dy: isize| {
-                    let (x, y) = ((i % width) as isize, (i / width) as isize);
-                    image[mirror(y + dy, height) * width + mirror(x + dx, width)]
-                };
-                let part = |amplitude: f64| {
-                    judged(&around, amplitude, [floor / amplitude, share, spread(i) / amplitude])
-                };
-                let is_judged = size > 0.0 && noise > 0.0;
-                can_be.then(|| if is_judged { part(size / 0.6) } else { 1.0 })
+                if !pixels.can_be(i, witnesses, extreme, floor, size) {
+                    return None;
+                }
+                if size == 0.0 || noise == 0.0 {
+                    return Some(1.0);
+                }
+                if pixels.is_clear(i, witnesses, size) {
+                    return Some(0.75);
+                }
+                let amplitude = size / 0.6;
+                let part = judged(&pixels, i, amplitude, [floor / amplitude, share]);
+                (part <= 1.2).then(|| part.max(0.75))
             })
             .collect();
-        let (support, u) = outliers(&makers[k], &y, (limit, size), &wanted);
+        let doubt = if noise > 0.0 { 0.2 } else { 0.0 };
+        let (support, u, scores) = outliers(&makers[k], &y, (limit, size), doubt, &wanted);
         let mut v = y.clone();
-        for (&j, &u) in support.iter().zip(&u) {
+        for ((&j, &u), &score) in support.iter().zip(&u).zip(&scores) {
+            let part = if doubt > 0.0 { (score - (1.0 - doubt)) / (2.0 * doubt) } else { 1.0 };
+            let u = u * part.min(1.0);
             v[j] -= u;
-            if pixels[j].1 && in_core(j, region, core) {
-                result.outliers[pixels[j].0] = u;
+            if places[j].1 && in_core(j, region, core) && score > 1.0 {
+                result.outliers[places[j].0] = u;
             }
         }
         let (k, _) = best(&v, noise);
@@ -314,7 +279,7 @@ pub(crate) fn automatic(
         let margin = (region - core) / 2;
         let ramp =
             |i: usize| f64::min((2 * i.min(region - 1 - i) + 1) as f64 / (4 * margin) as f64, 1.0);
-        for (i, &(pixel, inside)) in pixels.iter().enumerate() {
+        for (i, &(pixel, inside)) in places.iter().enumerate() {
             if inside {
                 let weight = ramp(i % region) * ramp(i / region);
                 result.image[pixel] += weight * (v[i] - residual[i]);
@@ -328,67 +293,156 @@ pub(crate) fn automatic(
     result
 }
 
-/// What the judge sees of a pixel and the `around` of it.
+/// An image, reflected at its border, and the eight neighbours of its pixels in their order.
+pub(crate) struct Pixels<'a> {
+    image: &'a [f64],
+    width: usize,
+    height: usize,
+    sorted: Vec<Vec<f64>>,
+}
+
+impl<'a> Pixels<'a> {
+    pub(crate) fn new(image: &'a [f64], width: usize) -> Self {
+        let mut pixels = Self { image, width, height: image.len() / width, sorted: vec![] };
+        let neighbours = |i: usize| {
+            let mut values: Vec<f64> = ring(1).map(|(dx, dy)| pixels.around(i, dx, dy)).collect();
+            values.sort_by(f64::total_cmp);
+            values
+        };
+        pixels.sorted = (0..image.len()).map(neighbours).collect();
+        pixels
+    }
+
+    fn around(&self, i: usize, dx: isize, dy: isize) -> f64 {
+        let mirror = |at: isize, length: usize| {
+            let last = length as isize - 1;
+            let at = if at.abs() > last { 2 * last - at.abs() } else { at.abs() };
+            at.max(0) as usize
+        };
+        let (x, y) = ((i % self.width) as isize, (i / self.width) as isize);
+        self.image[mirror(y + dy, self.height) * self.width + mirror(x + dx, self.width)]
+    }
+
+    fn alone(&self, i: usize, c: usize) -> f64 {
+        let neighbours = &self.sorted[i];
+        (self.image[i] - neighbours[7 - c]).max(neighbours[c] - self.image[i])
+    }
+
+    fn middle(&self, i: usize) -> f64 {
+        (self.sorted[i][3] + self.sorted[i][4]) / 2.0
+    }
+
+    /// By how much a pixel exceeds the median of its neighbours.
+    pub(crate) fn off(&self, i: usize) -> f64 {
+        self.image[i] - self.middle(i)
+    }
+
+    fn spread(&self, i: usize) -> f64 {
+        let (x, y) = (i % self.width, i / self.width);
+        let block = x / 16 * 16..(x / 16 * 16 + 16).min(self.width);
+        let sum: f64 =
+            block.clone().map(|x| &self.sorted[y * self.width + x]).map(|v| v[5] - v[2]).sum();
+        sum / block.len() as f64
+    }
+
+    fn in_clump(&self, i: usize, by: f64) -> bool {
+        let off: Vec<f64> =
+            ring(2).map(|(dx, dy)| self.image[i] - self.around(i, dx, dy)).collect();
+        let neighbours = &self.sorted[i];
+        let stands_out = self.image[i] - neighbours[2] > by || neighbours[5] - self.image[i] > by;
+        let above = off.iter().filter(|&&d| d > by).count();
+        let below = off.iter().filter(|&&d| -d > by).count();
+        assert_eq!(off.len(), 16);
+        stands_out && above.max(below) >= 13
+    }
+
+    /// Whether a candidate is clearly an impulse.
+    pub(crate) fn is_clear(&self, i: usize, witnesses: usize, size: f64) -> bool {
+        self.alone(i, witnesses) > 1.3 * size && self.spread(i) < 0.4 * size
+    }
+
+    /// Whether a pixel is a candidate for an outlier.
+    pub(crate) fn can_be(
+        &self,
+        i: usize,
+        witnesses: usize,
+        extreme: f64,
+        floor: f64,
+        size: f64,
+    ) -> bool {
+        self.alone(i, witnesses) > extreme * floor / 2.0 && self.off(i).abs() > 0.75 * size
+            || witnesses >= 3 && self.in_clump(i, 3.0 * floor)
+    }
+}
+
+/// Where the pixels at a distance are.
+fn ring(distance: isize) -> impl Iterator<Item = (isize, isize)> {
+    let all =
+        (-distance..=distance).flat_map(move |dy| (-distance..=distance).map(move |dx| (dx, dy)));
+    all.filter(move |(dx, dy)| dx.abs().max(dy.abs()) == distance)
+}
+
+/// What the judge sees of a pixel: the pattern around it, turned, and the circumstances.
 pub(crate) fn seen(
-    around: &dyn Fn(isize, isize) -> f64,
+    pixels: &Pixels<'_>,
+    i: usize,
     amplitude: f64,
-    [noise, share, spread]: [f64; 3],
+    circumstances: [f64; 2],
 ) -> [f64; INPUTS] {
-    let sorted = |values: Vec<f64>| {
-        let mut values = values;
-        values.sort_by(f64::total_cmp);
-        values
+    let side = pixels.off(i).signum() / amplitude;
+    let off = |dx: isize, dy: isize| {
+        (side * (pixels.image[i] - pixels.around(i, dx, dy))).clamp(-1.0, 2.0)
     };
-    let ring = |distance: isize| {
-        let all = (-2..=2_isize).flat_map(|dy| (-2..=2_isize).map(move |dx| (dx, dy)));
-        all.filter(move |(dx, dy)| dx.abs().max(dy.abs()) == distance)
+    let reach = -2..=2_isize;
+    let all = || reach.clone().flat_map(|dy| reach.clone().map(move |dx| (dx, dy)));
+    // Where those like it are, by the moments of how much they are.
+    let moment = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
+        let like = |(dx, dy): (isize, isize)| (1.0 - off(dx, dy)).max(0.0).powi(2);
+        all().map(|(dx, dy)| like((dx, dy)) * of(dx as f64, dy as f64)).sum()
     };
-    let neighbours = sorted(ring(1).map(|(dx, dy)| around(dx, dy)).collect());
-    let is_below = around(0, 0) < (neighbours[3] + neighbours[4]) / 2.0;
-    let off = |(dx, dy): (isize, isize)| {
-        let off = (around(0, 0) - around(dx, dy)) / amplitude;
-        (if is_below { -off } else { off }).clamp(-1.0, 2.0)
+    let right = moment(&|dx, _| dx) > 0.0;
+    let below = moment(&|_, dy| dy) > 0.0;
+    let upright = moment(&|dx, dy| dy * dy - dx * dx) > 0.0;
+    let turned = |(dx, dy): (isize, isize)| {
+        let (dx, dy) = if upright { (dy, dx) } else { (dx, dy) };
+        off(if right { -dx } else { dx }, if below { -dy } else { dy })
     };
-    let lines = [(1, 0), (0, 1), (1, 1), (-1, 1)];
-    let pair = |(dx, dy): (isize, isize)| off((dx, dy)).max(off((-dx, -dy)));
-    let second = |(dx, dy): (isize, isize)| {
-        let line = [-2, -1, 1, 2].map(|along| off((along * dx, along * dy)));
-        sorted(line.to_vec())[2]
-    };
-    let inputs = [
-        sorted(ring(1).map(off).collect()),
-        sorted(ring(2).map(off).collect()),
-        sorted(lines.map(pair).to_vec()),
-        sorted(lines.map(second).to_vec()),
-        vec![noise, share, spread.min(1.5)],
-    ]
-    .concat();
+    let pattern = all().filter(|&at| at != (0, 0)).map(turned);
+    let inputs: Vec<f64> = pattern.chain(circumstances).collect();
     inputs.try_into().expect("as many as there are")
 }
 
 /// What is wanted of a pixel, as a part of the limit: the network on what is around.
-fn judged(around: &dyn Fn(isize, isize) -> f64, amplitude: f64, circumstances: [f64; 3]) -> f64 {
-    let inputs = seen(around, amplitude, circumstances);
-    let weight = |row: usize, unit: usize| f64::from(WEIGHTS[row * UNITS + unit]);
-    let unit = |unit: usize| {
-        let sum: f64 = inputs.iter().enumerate().map(|(i, x)| weight(i, unit) * x).sum();
-        (sum + weight(INPUTS, unit)).max(0.0) * weight(INPUTS + 1, unit)
+fn judged(pixels: &Pixels<'_>, i: usize, amplitude: f64, circumstances: [f64; 2]) -> f64 {
+    let inputs = seen(pixels, i, amplitude, circumstances);
+    let (first, rest) = WEIGHTS.split_at((INPUTS + 1) * FIRST);
+    let (second, last) = rest.split_at((FIRST + 1) * SECOND);
+    let layer = |inputs: &[f64], weights: &[f32]| -> Vec<f64> {
+        let units = weights.len() / (inputs.len() + 1);
+        let one = [1.0];
+        let inputs = inputs.iter().chain(&one).enumerate();
+        let sum = |unit: usize| -> f64 {
+            inputs.clone().map(|(i, x)| x * f64::from(weights[i * units + unit])).sum()
+        };
+        (0..units).map(sum).collect()
     };
-    let spared = (0..UNITS).map(unit).sum::<f64>() + weight(INPUTS + 2, 0);
-    (1.0 - spared).clamp(0.85, 1.3)
+    let positive = |units: Vec<f64>| -> Vec<f64> { units.iter().map(|u| u.max(0.0)).collect() };
+    let units = positive(layer(&positive(layer(&inputs, first)), second));
+    1.0 - layer(&units, last)[0]
 }
 
 /// Takes out the most extreme studentised residual that may be an outlier,
-/// until none is beyond the limit and off by the size, as far as is wanted of it;
-/// everything solved anew at each step.
+/// until none is beyond the limit and off by the size, as far as is wanted of it and but
+/// for the doubt; everything solved anew at each step. Which, their values, and their scores.
 fn outliers(
     h: &[f64],
     y: &[f64],
     (limit, size): (f64, f64),
+    doubt: f64,
     wanted: &[Option<f64>],
-) -> (Vec<usize>, Vec<f64>) {
+) -> (Vec<usize>, Vec<f64>, Vec<f64>) {
     let n = y.len();
-    let mut support: Vec<usize> = vec![];
+    let (mut support, mut scores): (Vec<usize>, Vec<f64>) = (vec![], vec![]);
     loop {
         let k = support.len();
         let block: Vec<f64> =
@@ -411,8 +465,11 @@ fn outliers(
             .filter_map(|i| Some((i, state(i, wanted[i]?))))
             .max_by(|a, b| a.1.total_cmp(&b.1));
         match best {
-            Some((j, extreme)) if extreme > 1.0 && k < n / 2 => support.push(j),
-            _ => return (support, u),
+            Some((j, extreme)) if extreme > 1.0 - doubt && k < n / 2 => {
+                support.push(j);
+                scores.push(extreme);
+            }
+            _ => return (support, u, scores),
         }
     }
 }

@@ -5,7 +5,8 @@ import { equal, near, padded, randomNumbers, range, sum } from './plain.js';
 const BLOCK = 16;
 const IS_KNOWN = -1;
 const [DATA, CALM, FLAGS, SECTIONS] = [0, 1, 2, 8];
-const [INPUTS, UNITS] = [35, 8];
+const REACH = 2;
+const [INPUTS, FIRST, SECOND] = [26, 32, 16];
 
 // The division into regions of src/denoise/grid.rs.
 function grid(width, height, region, core) {
@@ -47,8 +48,8 @@ function tileOf(grid, { rows, columns }) {
   const held = {
     left: Math.max(Math.floor(left / BLOCK) * BLOCK - BLOCK, 0),
     right: Math.min(Math.ceil(right / BLOCK) * BLOCK + BLOCK, width),
-    top: Math.max(top - 2, 0),
-    bottom: Math.min(bottom + 2, height),
+    top: Math.max(top - REACH, 0),
+    bottom: Math.min(bottom + REACH, height),
   };
   return {
     width,
@@ -192,40 +193,30 @@ function gathered(grid, tile, { pixels, worth, masks }) {
 }
 
 // What is wanted of a pixel, as a part of the limit: src/denoise/judge.rs. `at` gives the
-// pixels around.
-function wanted(at, spread, network, known) {
-  const { amplitude, floor_, impulses, wanted_least, wanted_most } = known;
-  const sorted = (values) => values.toSorted((a, b) => a - b);
-  const square = [-2, -1, 0, 1, 2];
-  const ring = (distance) =>
-    square
-      .flatMap((v) => square.map((u) => [u, v]))
-      .filter(([u, v]) => Math.max(Math.abs(u), Math.abs(v)) === distance);
-  const neighbours = sorted(ring(1).map(([u, v]) => at(u, v)));
-  const sign = at(0, 0) < (neighbours[3] + neighbours[4]) / 2 ? -1 : 1;
-  const off = ([u, v]) => Math.min(Math.max((sign * (at(0, 0) - at(u, v))) / amplitude, -1), 2);
-  const along = ([u, v], steps) => steps.map((step) => off([step * u, step * v]));
-  const lines = [
-    [1, 0],
-    [0, 1],
-    [1, 1],
-    [-1, 1],
-  ];
-  const inputs = [
-    ...sorted(ring(1).map(off)),
-    ...sorted(ring(2).map(off)),
-    ...sorted(lines.map((line) => Math.max(...along(line, [-1, 1])))),
-    ...sorted(lines.map((line) => sorted(along(line, [-2, -1, 1, 2]))[2])),
-    floor_ / amplitude,
-    impulses,
-    Math.min(spread / amplitude, 1.5),
-  ];
-  const weight = (row, unit) => network[row * UNITS + unit];
-  const unit = (unit) =>
-    weight(INPUTS + 1, unit) *
-    Math.max(sum(inputs.map((x, i) => x * weight(i, unit))) + weight(INPUTS, unit), 0);
-  const spared = sum(range(UNITS).map(unit)) + weight(INPUTS + 2, 0);
-  return Math.min(Math.max(1 - spared, wanted_least), wanted_most);
+// pixels around, and `sign` is the side that the pixel is off to.
+function wanted(at, sign, network, { amplitude, floor_, impulses }) {
+  const off = (u, v) => Math.min(Math.max((sign * (at(0, 0) - at(u, v))) / amplitude, -1), 2);
+  const reach = range(2 * REACH + 1).map((i) => i - REACH);
+  const places = reach.flatMap((v) => reach.map((u) => [u, v]));
+  // Those like the pixel are to be on the left, above, and rather beside it.
+  const moment = (of) => sum(places.map(([u, v]) => Math.max(1 - off(u, v), 0) ** 2 * of(u, v)));
+  const right = moment((u) => u) > 0;
+  const below = moment((_, v) => v) > 0;
+  const upright = moment((u, v) => v * v - u * u) > 0;
+  const inputs = places
+    .filter(([u, v]) => u || v)
+    .map(([u, v]) => (upright ? [v, u] : [u, v]))
+    .map(([u, v]) => off(right ? -u : u, below ? -v : v));
+  inputs.push(floor_ / amplitude, impulses);
+  const layer = (inputs, units, first) =>
+    range(units).map((unit) =>
+      sum([...inputs, 1].map((x, i) => x * network[first + i * units + unit])),
+    );
+  const positive = (units) => units.map((unit) => Math.max(unit, 0));
+  const second = (INPUTS + 1) * FIRST;
+  const units = positive(layer(positive(layer(inputs, FIRST, 0)), SECOND, second));
+  const [spared] = layer(units, 1, second + (FIRST + 1) * SECOND);
+  return 1 - spared;
 }
 
 // src/denoise/impulses.rs, pixel by pixel.
@@ -260,19 +251,25 @@ function look(pixels, { width, height }, known, network) {
     const block = seen.slice(row + first, row + Math.min(first + BLOCK, width));
     const spread = sum(block.map(({ spread }) => spread)) / block.length;
     const calm = by > Math.max(suspect, spread * spread_factor) ? middle : here;
-    const around = (u, v) => at(x + u, y + v);
-    const part = known.amplitude > 0 ? wanted(around, spread, network, known) : 1;
     const isAlone = by > alone_enough && Math.abs(here - middle) > off_enough;
-    return [calm, isAlone || clumped ? part ** -2 : 0, clumped && !isAlone];
+    const isClear = by > known.clear_by && spread < known.clear_spread;
+    let worth = Number(isAlone || clumped);
+    if (worth && known.amplitude > 0) {
+      const around = (u, v) => at(x + u, y + v);
+      const part = isClear ? 0 : wanted(around, here < middle ? -1 : 1, network, known);
+      worth = part > known.wanted_most ? 0 : Math.max(part, known.wanted_least) ** -2;
+    }
+    return { calm, worth, isClear, clumped: clumped && !isAlone };
   });
 }
 
 export async function lookSeesImpulses(device) {
-  let clumps = 0;
+  let [clumps, clear] = [0, 0];
   const worths = new Set();
   // Any network will do.
   const random = randomNumbers(11);
-  const network = Float32Array.from(range((INPUTS + 2) * UNITS + 4), () => 0.6 * (random() - 0.5));
+  const weights = (INPUTS + 1) * FIRST + (FIRST + 1) * SECOND + SECOND + 4;
+  const network = Float32Array.from(range(weights), () => 0.3 * (random() - 0.5));
   for (const WG of [16, 64]) {
     const pipeline = await device.pipeline('look', { WG });
     for (const grid of GRIDS) {
@@ -289,8 +286,10 @@ export async function lookSeesImpulses(device) {
           impulses: 0.1,
           amplitude: witnesses === 1 ? 0 : 45,
           floor_: 5,
-          wanted_least: 0.85,
-          wanted_most: 1.3,
+          wanted_least: 0.75,
+          wanted_most: 1.2,
+          clear_by: 60,
+          clear_spread: 30,
         };
         const tile = { ...tileOf(grid, cut), ...known };
         const looks = device.storage(new Float32Array(2 * tile.held_width * tile.held_height));
@@ -311,9 +310,10 @@ export async function lookSeesImpulses(device) {
         for (const y of range(tile.out_height)) {
           for (const x of range(tile.out_width)) {
             const [u, v] = [tile.out_left + x, tile.out_top + y];
-            const [calm, worth, clumped] = whole[v * grid.width + u];
+            const { calm, worth, clumped, isClear } = whole[v * grid.width + u];
             ours.push(calm, worth);
-            if (worth > 0) worths.add(worth);
+            worths.add(worth);
+            clear += Number(isClear && worth > 0);
             clumps += Number(clumped);
             const at = 2 * ((v - tile.top) * tile.held_width + u - tile.left);
             theirs.push(found[at], found[at + 1]);
@@ -324,7 +324,8 @@ export async function lookSeesImpulses(device) {
     }
   }
   if (clumps < 20) throw new Error(`only ${clumps} pixels in clumps`);
-  if (worths.size < 20) throw new Error(`only ${worths.size} judgements`);
+  if (clear < 20) throw new Error(`only ${clear} clear cases`);
+  if (!worths.has(0) || worths.size < 20) throw new Error(`only ${worths.size} judgements`);
 }
 
 // The mean gradient of a region: `gradients` in src/denoise/survey.rs.

@@ -19,6 +19,7 @@ const LAMBDA = 0.3;
 const REASONS = ['met', 'cap', 'exhausted', 'known singular'];
 // Sections of the cells.
 const IS_KNOWN = -1;
+const IS_DOUBTFUL = -2;
 const [FLAGS, RESIDUALS, OUTLIERS, ORDER, SECTIONS] = [2, 5, 6, 7, 8];
 const PENALTIES = ['rkhs', 'l2'];
 
@@ -53,7 +54,7 @@ const largest = (numbers) => numbers.reduce((max, x) => Math.max(max, Math.abs(x
 
 // The rules of src/regression/stop.rs.
 const METS = {
-  EXTREME: ({ scores, limit }) => largest(scores) <= limit,
+  EXTREME: ({ scores, limit, doubt }) => largest(scores) <= limit * (1 - doubt),
   MAX_RESIDUAL: ({ residual, threshold }) => largest(residual) <= threshold,
   RESIDUAL_NORM: ({ residual, threshold }) => Math.hypot(...residual) <= threshold,
   HISTOGRAM_ONCE: ({ residual, first, threshold }) =>
@@ -107,10 +108,12 @@ function search(
   kernel,
   penalty,
   y,
-  { rule, studentized, limit, size, threshold, cap, room, worth, known },
+  { rule, studentized, limit, size, doubt, threshold, cap, room, worth, known },
 ) {
   const n = y.length;
   const out = [];
+  // Which part of each is taken out.
+  const parts = [];
   let first;
   for (;;) {
     // The residuals of y and, for their variances, of each point alone.
@@ -131,19 +134,23 @@ function search(
       const score = Math.min(Math.abs(r) / Math.sqrt(variances[i]), bySize);
       return worth[i] > 0 ? score * Math.sqrt(worth[i]) : 0;
     });
-    const result = (reason) => ({ order: out, values: fitted.values, residual, reason });
+    const values = fitted.values.map((u, k) => parts[k] * u);
+    const result = (reason) => ({ order: out, parts, values, residual, reason });
     if (out.length < known.length && out.length < room) {
       out.push(known[out.length]);
+      parts.push(1);
       continue;
     }
     // The histogram is that of the first residual that the rule sees.
     if (out.length === Math.min(known.length, room)) first = residual;
-    if (METS[rule]({ residual, variances, scores, first, limit, threshold, out }))
+    if (METS[rule]({ residual, variances, scores, first, limit, doubt, threshold, out }))
       return result('met');
     if (out.length >= Math.min(cap, room)) return result('cap');
     const most = largest(scores);
     if (!(most > 0)) return result('exhausted');
     out.push(scores.indexOf(most));
+    const beyond = most / limit - 1;
+    parts.push(doubt > 0 ? Math.min(0.5 + (0.5 * beyond) / doubt, 1) : 1);
   }
 }
 
@@ -171,7 +178,7 @@ async function compare(
 ) {
   const { kernel, ys } = problems(n, count, outliers);
   const { rule, studentized, flags, whole = true } = options;
-  const settings = { limit: 4, size: 0, threshold: 4, cap: n, room: K, ...options };
+  const settings = { limit: 4, size: 0, doubt: 0, threshold: 4, cap: n, room: K, ...options };
   const makers = PENALTIES.map((penalty) => fit(kernel, penalty, [], identity(n)).residual);
   const penalty = (i) => PENALTIES[i % PENALTIES.length];
 
@@ -194,8 +201,9 @@ async function compare(
     ),
   );
   const problemsBuffer = device.storage(new Uint32Array(list.flatMap((problem) => [...problem])));
-  const { cap, threshold, size } = settings;
-  const parameters = await device.structure('greedy', 'Search', { cap, threshold, stride, size });
+  const { cap, threshold, size, doubt } = settings;
+  const uniform = { cap, threshold, stride, size, doubt };
+  const parameters = await device.structure('greedy', 'Search', uniform);
   const buffer = device.storage(cells);
   const flagged = Boolean(flags);
   const constants = searchConstants({ WG, N: n, K, rule, studentized, flagged, whole });
@@ -214,7 +222,7 @@ async function compare(
   const ends = new Uint32Array(await device.read(problemsBuffer));
 
   const [ours, theirs] = [[], []];
-  let taken = 0;
+  let [taken, doubtful] = [0, 0];
   const reasons = new Set();
   ys.forEach((y, i) => {
     const section = (number) =>
@@ -230,7 +238,12 @@ async function compare(
     equal(`${at}, support`, section(ORDER).slice(0, end), expected.order);
     equal(`${at}, reason`, REASONS[reason], expected.reason);
     const values = Array(each).fill(0);
-    expected.order.forEach((s, k) => (values[s] = expected.values[k]));
+    expected.order.forEach((s, k) => {
+      values[s] = expected.values[k];
+      const isDoubtful = expected.parts[k] <= 0.5;
+      equal(`${at}, doubts about ${s}`, section(FLAGS)[s] === IS_DOUBTFUL, isDoubtful);
+      doubtful += Number(isDoubtful);
+    });
     ours.push(...values);
     theirs.push(...section(OUTLIERS));
     if (whole) {
@@ -246,6 +259,7 @@ async function compare(
     ours,
     1e-3,
   );
+  return doubtful;
 }
 
 export async function greedyFindsTheOutliers(device) {
@@ -313,6 +327,18 @@ export async function greedyHeedsFlags(device) {
     studentized: true,
     size: 22,
   });
+  const doubtful = await compare(device, 'EXTREME, in doubt', {
+    n,
+    WG: 64,
+    count,
+    rule: 'EXTREME',
+    studentized: true,
+    limit: 8,
+    doubt: 0.4,
+    flags,
+    whole: false,
+  });
+  if (doubtful < 5) throw new Error(`only ${doubtful} doubtful points`);
   await compare(device, 'EXTREME, no flag', {
     n,
     WG: 8,
