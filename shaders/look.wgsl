@@ -14,8 +14,9 @@
 override WG: u32 = 64u;
 // Pixels of a row over which the spread is averaged; WG is a multiple.
 const BLOCK = 16u;
-// The network: how far it looks, the pixels there and two circumstances, units of both layers, and where the
-// differences are cut. The numbers of src/denoise/judge/weights.rs and judge.rs.
+// The network: how far it looks, the pixels there and two circumstances, units of both
+// layers, and where the differences are cut. The numbers of src/denoise/judge/weights.rs and
+// judge.rs.
 const REACH = 2;
 const INPUTS = 26u;
 const FIRST = 32u;

@@ -88,10 +88,9 @@ impl<T: Real> Searcher<T> {
         let mut work = Workspace::new(self.n, &mut self.scalars, &mut self.indices)?;
         let Region { pixels, known, .. } = region;
         shares.clear();
-        shares.resize(known.len(), T::one());
         let (k, _) = match detection {
             Detection::Automatic => {
-                let mut rule = Extreme { limit: region.limit, doubt: region.doubt, cap, shares };
+                let mut rule = Extreme::new(&region, known.len(), cap, shares);
                 search_sized(
                     &region,
                     pixels,
@@ -138,9 +137,7 @@ impl<T: Real> Searcher<T> {
         pixels.extend(points.iter().map(|&j| region.pixels[j]));
         worth.clear();
         worth.extend(points.iter().map(|&j| region.worth[j]));
-        shares.clear();
-        shares.resize(known.len(), T::one());
-        let mut rule = Extreme { limit: region.limit, doubt: region.doubt, cap, shares };
+        let mut rule = Extreme::new(&region, known.len(), cap, shares);
         let mut work = Workspace::new(points.len(), &mut self.scalars, &mut self.indices)?;
         let listed = Listed { region, points };
         let scores = region.scores(worth);
@@ -206,10 +203,8 @@ impl<T: Real> Region<'_, T> {
         Scores { per_unit: self.size / self.limit, worth }
     }
 
-    /// A pixel that cannot be an outlier has an infinite variance: no residual
-    /// of it is extreme.
     fn variance(&self, j: usize) -> T {
-        if self.worth[j] > T::zero() { self.maker[j * self.len() + j] } else { T::infinity() }
+        self.maker[j * self.len() + j]
     }
 }
 
@@ -243,6 +238,15 @@ struct Extreme<'a, T> {
     cap: usize,
     /// The part of each, in order of selection.
     shares: &'a mut Vec<T>,
+}
+
+impl<'a, T: Real> Extreme<'a, T> {
+    /// For a region with so many outliers that are known, of which all is taken out.
+    fn new(region: &Region<'_, T>, known: usize, cap: usize, shares: &'a mut Vec<T>) -> Self {
+        shares.clear();
+        shares.resize(known, T::one());
+        Self { limit: region.limit, doubt: region.doubt, cap, shares }
+    }
 }
 
 impl<T: Real> StopRule<T> for Extreme<'_, T> {
