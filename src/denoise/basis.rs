@@ -1,15 +1,16 @@
 //! The eigenvectors of a region's kernel matrix.
 //!
-//! A kernel of a distance does not know up from down: turned over, a region has the same
-//! matrix. Then half of the eigenvectors are the same upside down, the others change
-//! their sign, and each half needs only the upper rows of a region: the sums of
-//! opposite rows, or their differences. That is half the work of a product with all.
+//! A kernel of a distance does not know up from down or left from right: turned over, a
+//! region has the same matrix. Then each eigenvector is the same upside down or changes its
+//! sign, and the same from left to right: four kinds, and each needs only a quarter of a
+//! region: the sums of opposite rows or their differences, and of these the sums of opposite
+//! columns or their differences. That is a quarter of the work of a product with all.
 
 use super::grid::lattice;
 use crate::kernel::gram;
-use crate::linalg::batch::Packed;
+use crate::linalg::batch::{Entries, Packed};
 use crate::linalg::eigen;
-use crate::real::{constant, count};
+use crate::real::count;
 use crate::{Error, Kernel, Points, Real};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -17,15 +18,22 @@ use alloc::vec::Vec;
 /// Regions that are turned into coefficients at a time.
 const AT_A_TIME: usize = 16;
 
+/// Whether eigenvectors change their sign upside down, and from left to right.
+type Kind = (bool, bool);
+
+const KINDS: [Kind; 4] = [(false, false), (false, true), (true, false), (true, true)];
+
 /// $E$, whose rows are the eigenvectors, in parts.
 #[derive(Debug, Clone)]
 pub(crate) struct Basis<T> {
     side: usize,
     /// $E^T$: row `j` is what pixel `j` adds to the coefficients.
     pub(crate) pixels: Vec<T>,
+    /// $E \mathbf 1$, as far as it is not zero: what changes its sign has no sum.
+    pub(crate) sums: Vec<T>,
     /// The eigenvalues.
     pub(super) values: Vec<T>,
-    /// One part, or those that are the same upside down and those that are not.
+    /// One part, or one of each kind.
     parts: Vec<Part<T>>,
 }
 
@@ -48,38 +56,44 @@ impl<T: Real> Basis<T> {
         let mut basis = Self {
             side,
             pixels: vec![T::zero(); n * n],
+            sums: Vec::new(),
             values: Vec::with_capacity(n),
-            parts: Vec::with_capacity(2),
+            parts: Vec::with_capacity(KINDS.len()),
         };
-        if is_same_upside_down(&k, side) {
-            let (middle, upper) = (side.div_ceil(2) * side, side / 2 * side);
-            basis.add_part(folded(&k, side, middle, T::one()), T::one())?;
-            basis.add_part(folded(&k, side, upper, -T::one()), -T::one())?;
+        if is_same_turned(&k, side) {
+            for kind in KINDS {
+                let orbits = orbits(side, kind);
+                if !orbits.is_empty() {
+                    basis.add_part(folded(&k, n, &orbits), &orbits)?;
+                }
+            }
         } else {
-            basis.add_part(k, T::zero())?;
+            let pixels: Vec<Orbit<T>> = (0..n).map(|j| vec![(j, T::one())]).collect();
+            basis.add_part(k, &pixels)?;
         }
+        let first = basis.parts.get(1).map_or(n, |part| part.start);
+        basis.sums = (0..first)
+            .map(|i| (0..n).fold(T::zero(), |sum, j| sum + basis.pixels[j * n + i]))
+            .collect();
         Ok(basis)
     }
 
-    /// Adds the eigenvectors of a part's matrix, which are turned over with this `sign`;
-    /// zero if there is no such thing.
-    fn add_part(&mut self, mut vectors: Vec<T>, sign: T) -> Result<(), Error> {
+    /// Adds the eigenvectors of a part's matrix, of which each entry stands for the pixels
+    /// of an orbit.
+    fn add_part(&mut self, mut vectors: Vec<T>, orbits: &[Orbit<T>]) -> Result<(), Error> {
         let (n, start) = (self.side * self.side, self.values.len());
-        let m = vectors.len().isqrt();
+        let m = orbits.len();
         let mut values = vec![T::zero(); m];
         let mut scratch = vec![T::zero(); eigen::symmetric_scratch_len(m)];
         eigen::symmetric(&mut vectors, m, &mut values, &mut scratch)?;
         self.values.extend(values);
-        let root_half = constant::<T>(0.5).sqrt();
         for (i, vector) in vectors.chunks_exact_mut(m).enumerate() {
-            for (j, x) in vector.iter_mut().enumerate() {
-                let opposite = opposite(j, self.side);
-                if sign != T::zero() && opposite != j {
-                    // Two rows share what one stood for.
-                    *x = *x * root_half;
-                    self.pixels[opposite * n + start + i] = sign * *x;
+            for (x, orbit) in vector.iter_mut().zip(orbits) {
+                // The pixels share what one stood for.
+                *x = *x / count::<T>(orbit.len()).sqrt();
+                for &(pixel, sign) in orbit {
+                    self.pixels[pixel * n + start + i] = sign * *x;
                 }
-                self.pixels[j * n + start + i] = *x;
             }
         }
         let transposed: Vec<T> = (0..m)
@@ -93,17 +107,6 @@ impl<T: Real> Basis<T> {
 
     /// The coefficients of many regions.
     pub(super) fn analyse(&self, regions: &[T], coefficients: &mut [T]) {
-        let [whole] = &self.parts[..] else { return self.analyse_folded(regions, coefficients) };
-        whole.analysis.multiply(regions, coefficients);
-    }
-
-    /// The regions of many coefficients.
-    pub(super) fn synthesise(&self, coefficients: &[T], regions: &mut [T]) {
-        let [whole] = &self.parts[..] else { return self.synthesise_folded(coefficients, regions) };
-        whole.synthesis.multiply(coefficients, regions);
-    }
-
-    fn analyse_folded(&self, regions: &[T], coefficients: &mut [T]) {
         let n = self.side * self.side;
         let mut folded = vec![T::zero(); AT_A_TIME * n];
         let several = regions.chunks(AT_A_TIME * n).zip(coefficients.chunks_mut(AT_A_TIME * n));
@@ -112,20 +115,23 @@ impl<T: Real> Basis<T> {
             for (region, folded) in regions.chunks_exact(n).zip(folded.chunks_exact_mut(n)) {
                 self.fold(region, folded);
             }
-            for part in &self.parts {
-                part.analysis.multiply_part(folded, coefficients, n, part.start);
+            for &Part { start, ref analysis, .. } in &self.parts {
+                let part = Entries { of: &*folded, stride: n, start };
+                analysis.multiply(part, Entries { of: coefficients, stride: n, start });
             }
         }
     }
 
-    fn synthesise_folded(&self, coefficients: &[T], regions: &mut [T]) {
+    /// The regions of many coefficients.
+    pub(super) fn synthesise(&self, coefficients: &[T], regions: &mut [T]) {
         let n = self.side * self.side;
         let mut folded = vec![T::zero(); AT_A_TIME * n];
         let several = coefficients.chunks(AT_A_TIME * n).zip(regions.chunks_mut(AT_A_TIME * n));
         for (coefficients, regions) in several {
             let folded = &mut folded[..regions.len()];
-            for part in &self.parts {
-                part.synthesis.multiply_part(coefficients, folded, n, part.start);
+            for &Part { start, ref synthesis, .. } in &self.parts {
+                let part = Entries { of: coefficients, stride: n, start };
+                synthesis.multiply(part, Entries { of: &mut *folded, stride: n, start });
             }
             for (region, folded) in regions.chunks_exact_mut(n).zip(folded.chunks_exact(n)) {
                 self.unfold(folded, region);
@@ -133,68 +139,129 @@ impl<T: Real> Basis<T> {
         }
     }
 
-    /// The sums of opposite rows, and the row in the middle if there is one; then their
-    /// differences.
+    /// What the parts are multiplied with: sums and differences of opposite rows, and of each
+    /// the sums and differences of opposite columns.
     fn fold(&self, region: &[T], folded: &mut [T]) {
-        let (side, rows) = (self.side, self.side / 2);
-        let (sums, differences) = folded.split_at_mut(side.div_ceil(2) * side);
-        for r in 0..rows {
-            let (upper, lower) =
-                (&region[r * side..][..side], &region[(side - 1 - r) * side..][..side]);
-            let sums = &mut sums[r * side..][..side];
-            let differences = &mut differences[r * side..][..side];
-            for j in 0..side {
-                sums[j] = upper[j] + lower[j];
-                differences[j] = upper[j] - lower[j];
-            }
+        let (side, half) = (self.side, self.side / 2);
+        if self.parts.len() == 1 {
+            return folded.copy_from_slice(region);
         }
-        sums[rows * side..].copy_from_slice(&region[rows * side..][..side % 2 * side]);
+        let more = side - half;
+        let (sums, differences) = folded.split_at_mut(more * side);
+        let (same, across) = sums.split_at_mut(more * more);
+        let (down, both) = differences.split_at_mut(half * more);
+        for r in 0..more {
+            let (same, across) = (&mut same[r * more..][..more], &mut across[r * half..][..half]);
+            let upper = &region[r * side..][..side];
+            let lower = &region[(side - 1 - r) * side..][..side];
+            if r == half {
+                fold_row(|j| upper[j], same, across);
+                break;
+            }
+            fold_row(|j| upper[j] + lower[j], same, across);
+            let (down, both) = (&mut down[r * more..][..more], &mut both[r * half..][..half]);
+            fold_row(|j| upper[j] - lower[j], down, both);
+        }
     }
 
-    /// The transpose of [`fold`](Self::fold): opposite rows are a sum and a difference.
+    /// The transpose of [`fold`](Self::fold).
     fn unfold(&self, folded: &[T], region: &mut [T]) {
-        let (side, rows) = (self.side, self.side / 2);
-        let (sums, differences) = folded.split_at(side.div_ceil(2) * side);
-        let (above, below) = region.split_at_mut(rows * side);
-        let (middle, below) = below.split_at_mut(side % 2 * side);
-        middle.copy_from_slice(&sums[rows * side..]);
-        for (r, lower) in below.chunks_exact_mut(side).rev().enumerate() {
-            let upper = &mut above[r * side..][..side];
-            let (sums, differences) = (&sums[r * side..][..side], &differences[r * side..][..side]);
-            for j in 0..side {
-                upper[j] = sums[j] + differences[j];
-                lower[j] = sums[j] - differences[j];
+        let (side, half) = (self.side, self.side / 2);
+        if self.parts.len() == 1 {
+            return region.copy_from_slice(folded);
+        }
+        let more = side - half;
+        let (sums, differences) = folded.split_at(more * side);
+        let (same, across) = sums.split_at(more * more);
+        let (down, both) = differences.split_at(half * more);
+        let (above, below) = region.split_at_mut(more * side);
+        for (r, upper) in above.chunks_exact_mut(side).enumerate() {
+            unfold_row(&same[r * more..][..more], &across[r * half..][..half], upper);
+            if r == half {
+                break;
+            }
+            let lower = &mut below[(half - 1 - r) * side..][..side];
+            unfold_row(&down[r * more..][..more], &both[r * half..][..half], lower);
+            for (upper, lower) in upper.iter_mut().zip(lower) {
+                (*upper, *lower) = (*upper + *lower, *upper - *lower);
             }
         }
     }
 }
 
-/// The pixel in the opposite row.
-fn opposite(pixel: usize, side: usize) -> usize {
-    (side - 1 - pixel / side) * side + pixel % side
+/// Sums of opposite entries, with the one in the middle if there is one, and differences.
+#[inline(always)]
+fn fold_row<T: Real>(entry: impl Fn(usize) -> T, sums: &mut [T], differences: &mut [T]) {
+    let (more, half) = (sums.len(), differences.len());
+    for j in 0..half {
+        let (left, right) = (entry(j), entry(more + half - 1 - j));
+        (sums[j], differences[j]) = (left + right, left - right);
+    }
+    if more > half {
+        sums[half] = entry(half);
+    }
+}
+
+/// The transpose of [`fold_row`].
+#[inline(always)]
+fn unfold_row<T: Real>(sums: &[T], differences: &[T], row: &mut [T]) {
+    let (left, right) = row.split_at_mut(sums.len());
+    left.copy_from_slice(sums);
+    let opposite = left.iter_mut().zip(right.iter_mut().rev());
+    for ((left, right), &difference) in opposite.zip(differences) {
+        (*left, *right) = (*left + difference, *left - difference);
+    }
+}
+
+/// Pixels that stand for one another, and whether with the same sign.
+type Orbit<T> = Vec<(usize, T)>;
+
+/// What takes the place of a pixel if a region is turned over: not at all, from left to
+/// right, upside down, and both.
+fn turned(pixel: usize, side: usize) -> [usize; 4] {
+    let (y, x) = (pixel / side * side, pixel % side);
+    let (down, across) = ((side - 1) * side - y, side - 1 - x);
+    [y + x, y + across, down + x, down + across]
+}
+
+/// The pixels that stand for one another in eigenvectors of one kind, in the order of
+/// [`fold`](Basis::fold).
+fn orbits<T: Real>(side: usize, (down, across): Kind) -> Vec<Orbit<T>> {
+    let sign = |changes: bool| if changes { -T::one() } else { T::one() };
+    let signs = [T::one(), sign(across), sign(down), sign(across) * sign(down)];
+    let up_to = |changes: bool| if changes { side / 2 } else { side.div_ceil(2) };
+    let pixels = (0..up_to(down)).flat_map(|y| (0..up_to(across)).map(move |x| y * side + x));
+    let orbit = |pixel| {
+        let mut orbit: Orbit<T> = turned(pixel, side).into_iter().zip(signs).collect();
+        orbit.sort_by_key(|&(pixel, _)| pixel);
+        // A pixel in the middle is opposite to itself, and counts once.
+        orbit.dedup_by_key(|&mut (pixel, _)| pixel);
+        orbit
+    };
+    pixels.map(orbit).collect()
 }
 
 /// Whether turning regions over does not change their kernel matrix, but for rounding.
-fn is_same_upside_down<T: Real>(k: &[T], side: usize) -> bool {
+fn is_same_turned<T: Real>(k: &[T], side: usize) -> bool {
     let n = side * side;
     let largest = k.iter().fold(T::zero(), |largest, k| largest.max(k.abs()));
     let rounding = count::<T>(n) * T::epsilon() * largest;
-    (0..n).all(|i| {
-        let turned = &k[opposite(i, side) * n..][..n];
-        (0..n).all(|j| (k[i * n + j] - turned[opposite(j, side)]).abs() <= rounding)
-    })
+    let is_same = |i: usize, j: usize| {
+        let turned = turned(i, side).into_iter().zip(turned(j, side));
+        turned.into_iter().all(|(a, b)| (k[i * n + j] - k[a * n + b]).abs() <= rounding)
+    };
+    (0..n).all(|i| (0..n).all(|j| is_same(i, j)))
 }
 
-/// The kernel matrix of the first `m` pixels and those opposite, with this `sign`.
-fn folded<T: Real>(k: &[T], side: usize, m: usize, sign: T) -> Vec<T> {
-    let n = side * side;
-    let root_half = constant::<T>(0.5).sqrt();
-    // A row in the middle is opposite to itself, and counts once.
-    let share = |i: usize| if opposite(i, side) == i { root_half } else { T::one() };
-    let entry = |(i, j): (usize, usize)| {
-        (k[i * n + j] + sign * k[i * n + opposite(j, side)]) * share(i) * share(j)
+/// The kernel matrix between what orbits stand for: unit vectors.
+fn folded<T: Real>(k: &[T], n: usize, orbits: &[Orbit<T>]) -> Vec<T> {
+    let entry = |(a, b): (&Orbit<T>, &Orbit<T>)| {
+        let (i, sign) = a[0];
+        let sum = b.iter().fold(T::zero(), |sum, &(j, other)| sum + other * k[i * n + j]);
+        // Turned over with it, each pixel of the one sees the same of the other.
+        sign * sum * (count::<T>(a.len()) / count(b.len())).sqrt()
     };
-    (0..m).flat_map(|i| (0..m).map(move |j| (i, j))).map(entry).collect()
+    orbits.iter().flat_map(|a| orbits.iter().map(move |b| (a, b))).map(entry).collect()
 }
 
 #[cfg(test)]
@@ -252,8 +319,8 @@ mod tests {
 
     #[test]
     fn eigenvectors_of_regions_that_can_be_turned_over() {
-        for side in [2, 3, 5, 8] {
-            check(side, &Matern32::new(0.3), 2);
+        for side in [2, 3, 5, 8, 12] {
+            check(side, &Matern32::new(0.3), 4);
         }
     }
 

@@ -13,8 +13,9 @@
 //! $\lVert r \rVert^2 + 2 \sigma^2 \operatorname{tr}(I - H)$ up to a constant.
 
 use super::basis::Basis;
+use crate::linalg::batch::{Entries, Packed};
 use crate::linalg::simd::{Routine, dispatch, multiply_add};
-use crate::linalg::vector::{add_scaled_4, dot};
+use crate::linalg::vector::dot;
 use crate::real::{constant, count};
 use crate::{Error, Kernel, Real};
 use alloc::vec::Vec;
@@ -42,6 +43,10 @@ pub(crate) struct Ladder<T> {
     pub(crate) n: usize,
     pub(crate) basis: Basis<T>,
     pub(crate) rungs: Vec<Rung<T>>,
+    /// $g^2$ of all rungs.
+    squares: Packed<T>,
+    /// $g e$ of all rungs, then $g^2 e$, where $e = E \mathbf 1$ is not zero.
+    biases: Packed<T>,
 }
 
 /// The smoother of one $\lambda$.
@@ -53,10 +58,8 @@ pub(crate) struct Rung<T> {
     /// $\operatorname{tr}(I - H)$: the degrees of freedom of the fit.
     pub(crate) freedom: T,
     pub(crate) g: Vec<T>,
-    g_squared: Vec<T>,
-    /// $g e$ and $g^2 e$, where $e = E \mathbf 1$.
-    pub(crate) ge: Vec<T>,
-    g_squared_e: Vec<T>,
+    /// $G e$, as far as $e = E \mathbf 1$ is not zero.
+    ge: Vec<T>,
     pub(crate) rho: T,
     /// $\lVert G \mathbf 1 \rVert^2$.
     pub(crate) ones: T,
@@ -77,16 +80,76 @@ impl<T: Real> Ladder<T> {
         if penalty == Penalty::Rkhs && least < -(count::<T>(n) * T::epsilon() * largest) {
             return Err(Error::not_positive_definite(n - 1, least));
         }
-        let mut ladder = Self { n, basis, rungs: Vec::with_capacity(lambdas.len()) };
         for &lambda in lambdas {
             Error::check_positive("lambda", lambda)?;
-            ladder.rungs.push(ladder.rung(penalty, lambda));
         }
-        Ok(ladder)
+        let rungs: Vec<Rung<T>> =
+            lambdas.iter().map(|&lambda| Rung::new(&basis, penalty, lambda)).collect();
+        let times_g = |rung: &Rung<T>, x: &[T]| -> Vec<T> {
+            rung.g.iter().zip(x).map(|(&g, &x)| g * x).collect()
+        };
+        let squares: Vec<T> = rungs.iter().flat_map(|rung| times_g(rung, &rung.g)).collect();
+        let twice = rungs.iter().flat_map(|rung| times_g(rung, &rung.ge));
+        let biases: Vec<T> = rungs.iter().flat_map(|rung| &rung.ge).copied().chain(twice).collect();
+        let (squares, biases) = (Packed::new(&squares, n), Packed::new(&biases, basis.sums.len()));
+        Ok(Self { n, basis, rungs, squares, biases })
     }
 
-    fn rung(&self, penalty: Penalty, lambda: T) -> Rung<T> {
-        let (n, basis) = (self.n, &self.basis);
+    /// For each region the rung of the least estimated risk for noise of standard deviation
+    /// `noise`, and the standard deviation of what it does not fit.
+    pub(super) fn choose(&self, coefficients: &[T], noise: T) -> Vec<(usize, T)> {
+        let (n, rungs) = (self.n, self.rungs.len());
+        let regions = coefficients.len() / n;
+        let all = |of| Entries { of, stride: n, start: 0 };
+        let squared: Vec<T> = coefficients.iter().map(|&c| c * c).collect();
+        let mut squares = alloc::vec![T::zero(); regions * rungs];
+        let out = Entries { of: &mut squares[..], stride: rungs, start: 0 };
+        self.squares.multiply(all(&squared[..]), out);
+        let mut biases = alloc::vec![T::zero(); regions * 2 * rungs];
+        let out = Entries { of: &mut biases[..], stride: 2 * rungs, start: 0 };
+        self.biases.multiply(all(coefficients), out);
+        let regions = squares.chunks_exact(rungs).zip(biases.chunks_exact(2 * rungs));
+        regions.map(|(squares, biases)| self.least_risk(squares, biases, noise)).collect()
+    }
+
+    /// The same for one region, of which each rung makes $\sum (g c)^2$, and then $e^T G c$
+    /// and $e^T G^2 c$.
+    fn least_risk(&self, squares: &[T], biases: &[T], noise: T) -> (usize, T) {
+        let two = constant::<T>(2.0);
+        let price = two * noise * noise;
+        let (once, twice) = biases.split_at(self.rungs.len());
+        let mut best = (T::infinity(), 0, T::zero());
+        for (k, rung) in self.rungs.iter().enumerate() {
+            // |G c - rho t G e|^2 with t = e^T G c.
+            let shift = rung.rho * once[k];
+            let squared = squares[k] - shift * (two * twice[k] - shift * rung.ones);
+            let squared = squared.max(T::zero());
+            let risk = squared + price * rung.freedom;
+            if risk < best.0 {
+                best = (risk, k, squared / (count::<T>(self.n) - rung.freedom));
+            }
+        }
+        (best.1, best.2.sqrt())
+    }
+
+    /// The residuals of regions on their rungs, from the coefficients of their pixels, which
+    /// become those of the residuals.
+    pub(super) fn residuals(
+        &self,
+        choices: &[(usize, T)],
+        coefficients: &mut [T],
+        residuals: &mut [T],
+    ) {
+        for (coefficients, &(rung, _)) in coefficients.chunks_exact_mut(self.n).zip(choices) {
+            dispatch(Residual { rung: &self.rungs[rung], coefficients });
+        }
+        self.basis.synthesise(coefficients, residuals);
+    }
+}
+
+impl<T: Real> Rung<T> {
+    fn new(basis: &Basis<T>, penalty: Penalty, lambda: T) -> Self {
+        let n = basis.values.len();
         // What rounding leaves of a zero eigenvalue may be negative.
         let filter = |&mu: &T| {
             let mu = mu.max(T::zero());
@@ -96,11 +159,8 @@ impl<T: Real> Ladder<T> {
             }
         };
         let g: Vec<T> = basis.values.iter().map(filter).collect();
-        let e = (0..n).map(|i| (0..n).fold(T::zero(), |sum, j| sum + basis.pixels[j * n + i]));
-        let ge: Vec<T> = g.iter().zip(e.clone()).map(|(&g, e)| g * e).collect();
-        let g_squared: Vec<T> = g.iter().map(|&g| g * g).collect();
-        let g_squared_e: Vec<T> = ge.iter().zip(&g).map(|(&ge, &g)| ge * g).collect();
-        let sum = ge.iter().zip(e).fold(T::zero(), |sum, (&ge, e)| sum + ge * e);
+        let ge: Vec<T> = g.iter().zip(&basis.sums).map(|(&g, &e)| g * e).collect();
+        let sum = ge.iter().zip(&basis.sums).fold(T::zero(), |sum, (&ge, &e)| sum + ge * e);
         let ones = ge.iter().fold(T::zero(), |sum, &ge| sum + ge * ge);
         let rho = match penalty {
             Penalty::Rkhs => sum.recip(),
@@ -116,90 +176,16 @@ impl<T: Real> Ladder<T> {
         }
         let mut maker = alloc::vec![T::zero(); n * n];
         basis.synthesise(&scaled, &mut maker);
-        let mut bias = alloc::vec![T::zero(); n];
-        basis.synthesise(&ge, &mut bias);
+        let (mut coefficients, mut bias) = (ge.clone(), alloc::vec![T::zero(); n]);
+        coefficients.resize(n, T::zero());
+        basis.synthesise(&coefficients, &mut bias);
         for (row, &a) in maker.chunks_exact_mut(n).zip(&bias) {
             for (x, &b) in row.iter_mut().zip(&bias) {
                 *x = *x - rho * (a * b);
             }
         }
         let freedom = count::<T>(n) - trace;
-        Rung { lambda, maker, freedom, g, g_squared, ge, g_squared_e, rho, ones }
-    }
-
-    /// What changes in the coefficients if these pixels change by `scale` times that.
-    pub(super) fn update(&self, coefficients: &mut [T], pixels: &[usize], by: &[T], scale: T) {
-        // Four at a time, each coefficient being read and written once; what is
-        // missing of the last four does not change.
-        for (pixels, by) in pixels.chunks(4).zip(by.chunks(4)) {
-            let change = |i: usize| match by.get(i) {
-                Some(&by) => (pixels[i], scale * by),
-                None => (pixels[0], T::zero()),
-            };
-            let four = [change(0), change(1), change(2), change(3)];
-            let rows = four.map(|(pixel, _)| &self.basis.pixels[pixel * self.n..][..self.n]);
-            dispatch(AddScaled { y: coefficients, factors: four.map(|(_, by)| by), rows });
-        }
-    }
-
-    /// The rung of the least estimated risk for noise of standard deviation
-    /// `noise`, and the standard deviation of what it does not fit.
-    pub(super) fn choose(&self, coefficients: &[T], squares: &mut [T], noise: T) -> (usize, T) {
-        dispatch(Choose { ladder: self, coefficients, squares, noise })
-    }
-
-    /// Replaces coefficients by those of the residual on a rung.
-    pub(super) fn residual(&self, rung: usize, coefficients: &mut [T]) {
-        dispatch(Residual { rung: &self.rungs[rung], coefficients });
-    }
-}
-
-struct AddScaled<'a, T> {
-    y: &'a mut [T],
-    factors: [T; 4],
-    rows: [&'a [T]; 4],
-}
-
-impl<T: Real> Routine for AddScaled<'_, T> {
-    type Output = ();
-    #[inline(always)]
-    fn run<const FUSED: bool>(self) {
-        add_scaled_4::<T, FUSED>(self.y, self.factors, self.rows);
-    }
-}
-
-struct Choose<'a, T> {
-    ladder: &'a Ladder<T>,
-    coefficients: &'a [T],
-    squares: &'a mut [T],
-    noise: T,
-}
-
-impl<T: Real> Routine for Choose<'_, T> {
-    type Output = (usize, T);
-    #[inline(always)]
-    fn run<const FUSED: bool>(self) -> (usize, T) {
-        let Self { ladder, coefficients: c, squares, noise } = self;
-        for (square, &c) in squares.iter_mut().zip(c) {
-            *square = c * c;
-        }
-        let two = constant::<T>(2.0);
-        let price = two * noise * noise;
-        let mut best = (T::infinity(), 0, T::zero());
-        for (k, rung) in ladder.rungs.iter().enumerate() {
-            // |G c - rho t G e|^2 with t = e^T G c.
-            let shift = rung.rho * dot::<T, FUSED>(&rung.ge, c);
-            let cross = dot::<T, FUSED>(&rung.g_squared_e, c);
-            let squared = dot::<T, FUSED>(&rung.g_squared, squares)
-                - shift * (two * cross - shift * rung.ones);
-            let squared = squared.max(T::zero());
-            let risk = multiply_add::<T, FUSED>(price, rung.freedom, squared);
-            if risk < best.0 {
-                let free = count::<T>(ladder.n) - rung.freedom;
-                best = (risk, k, squared / free);
-            }
-        }
-        (best.1, best.2.sqrt())
+        Self { lambda, maker, freedom, g, ge, rho, ones }
     }
 }
 
@@ -214,8 +200,11 @@ impl<T: Real> Routine for Residual<'_, T> {
     fn run<const FUSED: bool>(self) {
         let Self { rung, coefficients: c } = self;
         let shift = rung.rho * dot::<T, FUSED>(&rung.ge, c);
-        for ((c, &g), &ge) in c.iter_mut().zip(&rung.g).zip(&rung.ge) {
-            *c = multiply_add::<T, FUSED>(-shift, ge, *c * g);
+        for (c, &g) in c.iter_mut().zip(&rung.g) {
+            *c = *c * g;
+        }
+        for (c, &ge) in c.iter_mut().zip(&rung.ge) {
+            *c = multiply_add::<T, FUSED>(-shift, ge, *c);
         }
     }
 }

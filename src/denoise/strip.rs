@@ -50,7 +50,6 @@ struct Buffers<T> {
     /// The pixels without suspects, then what they are worth as candidates.
     looks: Vec<T>,
     coefficients: Vec<T>,
-    filtered: Vec<T>,
     residuals: Vec<T>,
     bad: Vec<bool>,
     keep: Vec<bool>,
@@ -75,7 +74,6 @@ impl<T: Real> Job<'_, T> {
             pixels: zeros(),
             looks: zeros(),
             coefficients: zeros(),
-            filtered: zeros(),
             residuals: zeros(),
             bad: mask(masks.bad),
             keep: mask(masks.keep),
@@ -95,7 +93,7 @@ impl<T: Real> Job<'_, T> {
     ) -> Result<Strip<T>, Error> {
         let Self { grid, ladder, .. } = self;
         let n = grid.region() * grid.region();
-        let Buffers { pixels, looks, coefficients, filtered, residuals, .. } = buffers;
+        let Buffers { pixels, looks, coefficients, residuals, .. } = buffers;
         let Buffers { bad, keep, known, searcher, .. } = buffers;
         let first = image.range.start;
         grid.gather(image.pixels(), first, row, pixels);
@@ -106,12 +104,9 @@ impl<T: Real> Job<'_, T> {
         }
 
         // The first residuals of all regions, from one product there and back.
-        let choices = self.choose(row, image, pixels, looks, coefficients);
-        filtered.copy_from_slice(coefficients);
-        for (coefficients, &(rung, _)) in filtered.chunks_exact_mut(n).zip(&choices) {
-            ladder.residual(rung, coefficients);
-        }
-        ladder.basis.synthesise(filtered, residuals);
+        let mut choices = self.choose(row, image, looks, coefficients);
+        ladder.basis.analyse(pixels, coefficients);
+        ladder.residuals(&choices, coefficients, residuals);
 
         // The outliers, region by region.
         let worth = looks;
@@ -147,34 +142,24 @@ impl<T: Real> Job<'_, T> {
                 searcher.search_listed(region)?
             };
             self.record(row, column, &found, &mut outliers);
-            let coefficients = &mut coefficients[part.clone()];
-            ladder.update(coefficients, found.indices, found.values, -T::one());
             for (&j, &u) in found.indices.iter().zip(found.values) {
                 pixels[part.start + j] = pixels[part.start + j] - u;
             }
         }
 
         // What is left is smoothed as suits it best.
-        let mut rungs = alloc::vec![0; ladder.rungs.len()];
-        for (column, &(rung, _)) in choices.iter().enumerate() {
-            let coefficients = &mut coefficients[column * n..][..n];
-            let rung = match self.settings.smoothing {
-                Smoothing::Automatic => {
-                    let squares = &mut filtered[column * n..][..n];
-                    let (rung, _) = ladder.choose(coefficients, squares, self.conditions.noise);
-                    ladder.residual(rung, coefficients);
-                    rung
-                }
-                Smoothing::Paper { .. } => rung,
-            };
-            rungs[rung] += 1;
-        }
         if let Smoothing::Automatic = self.settings.smoothing {
+            ladder.basis.analyse(pixels, coefficients);
+            choices = ladder.choose(coefficients, self.conditions.noise);
             if self.conditions.noise > T::zero() {
-                ladder.basis.synthesise(coefficients, residuals);
+                ladder.residuals(&choices, coefficients, residuals);
             } else {
                 residuals.fill(T::zero());
             }
+        }
+        let mut rungs = alloc::vec![0; ladder.rungs.len()];
+        for (rung, _) in choices {
+            rungs[rung] += 1;
         }
         for (pixel, &r) in pixels.iter_mut().zip(&*residuals) {
             *pixel = *pixel - r;
@@ -226,42 +211,22 @@ impl<T: Real> Job<'_, T> {
         }
     }
 
-    /// For each region its rung and the standard deviation of what that does not
-    /// fit, and the coefficients of its pixels.
+    /// For each region its rung and the standard deviation of what that does not fit.
     fn choose(
         &self,
         row: usize,
         image: &Rows<T>,
-        pixels: &[T],
         calm: &mut [T],
         coefficients: &mut [T],
     ) -> Vec<(usize, T)> {
         let Self { grid, ladder, conditions, .. } = self;
-        let n = grid.region() * grid.region();
         match self.settings.smoothing {
             Smoothing::Automatic => {
                 grid.gather(image.calm(), image.range.start, row, calm);
                 ladder.basis.analyse(calm, coefficients);
-                let mut squares = alloc::vec![T::zero(); n];
-                let (mut changed, mut by) = (alloc::vec![0; n], alloc::vec![T::zero(); n]);
-                let regions = coefficients.chunks_exact_mut(n);
-                let regions = regions.zip(pixels.chunks_exact(n).zip(calm.chunks_exact(n)));
-                regions
-                    .map(|(coefficients, (pixels, calm))| {
-                        let choice = ladder.choose(coefficients, &mut squares, self.floor());
-                        let mut count = 0;
-                        for (j, (&y, &calm)) in pixels.iter().zip(calm).enumerate() {
-                            // Written in any case, and kept if it is to be.
-                            (changed[count], by[count]) = (j, y - calm);
-                            count += usize::from(y != calm);
-                        }
-                        ladder.update(coefficients, &changed[..count], &by[..count], T::one());
-                        choice
-                    })
-                    .collect()
+                ladder.choose(coefficients, self.floor())
             }
             Smoothing::Paper { .. } => {
-                ladder.basis.analyse(pixels, coefficients);
                 let gradients = survey::gradients(grid, row, image);
                 let class = |gradient: T| {
                     if gradient > conditions.detailed {

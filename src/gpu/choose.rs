@@ -84,8 +84,8 @@ pub(super) fn workgroup_bytes(n: u32, workgroup: u32) -> u64 {
 /// eigenvectors, the rungs' filters.
 pub(super) fn table(ladder: &Ladder<f32>) -> Vec<f32> {
     let n = ladder.n;
-    let sums = (0..n).map(|i| (0..n).map(|j| ladder.basis.pixels[j * n + i]).sum());
-    let mut rows: Vec<f32> = sums.collect();
+    let mut rows = ladder.basis.sums.clone();
+    rows.resize(n, 0.0);
     let mut table = Vec::new();
     for rung in &ladder.rungs {
         table.extend([rung.freedom, rung.rho, rung.ones, 0.0]);

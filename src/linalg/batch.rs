@@ -6,36 +6,41 @@ use super::tile::{ROWS, lanes, tile, with_lanes};
 use crate::Real;
 use alloc::vec::Vec;
 
-/// A square matrix, packed once into panels, to be multiplied with many
-/// vectors.
+/// A matrix, packed once into panels, to be multiplied with many vectors.
 #[derive(Debug, Clone)]
 pub(crate) struct Packed<T> {
-    n: usize,
+    rows: usize,
+    columns: usize,
     panels: Vec<T>,
 }
 
 impl<T: Real> Packed<T> {
-    /// Packs the row-major `n` x `n` matrix `a`.
-    pub(crate) fn new(a: &[T], n: usize) -> Self {
-        let mut panels = alloc::vec![T::zero(); n.next_multiple_of(lanes::<T>()) * n];
-        dispatch(Pack { a, n, panels: &mut panels });
-        Self { n, panels }
+    /// Packs the row-major matrix `a` with so many `columns`.
+    pub(crate) fn new(a: &[T], columns: usize) -> Self {
+        let rows = a.len() / columns;
+        let mut panels = alloc::vec![T::zero(); rows.next_multiple_of(lanes::<T>()) * columns];
+        dispatch(Pack { a, rows, columns, panels: &mut panels });
+        Self { rows, columns, panels }
     }
 
-    /// Row `i` of `out` = matrix * (row `i` of `vectors`).
-    pub(crate) fn multiply(&self, vectors: &[T], out: &mut [T]) {
-        self.multiply_part(vectors, out, self.n, 0);
+    /// Vector `i` of `out` = matrix * (vector `i` of `vectors`).
+    pub(crate) fn multiply(&self, vectors: Entries<&[T]>, out: Entries<&mut [T]>) {
+        dispatch(Multiply { matrix: self, vectors, out });
     }
+}
 
-    /// The same with the entries from `start` on of rows of `stride` entries.
-    pub(crate) fn multiply_part(&self, vectors: &[T], out: &mut [T], stride: usize, start: usize) {
-        dispatch(Multiply { panels: &self.panels, n: self.n, vectors, out, stride, start });
-    }
+/// Entries of many vectors, each with one `stride` after the one before: those from `start`
+/// on.
+pub(crate) struct Entries<V> {
+    pub(crate) of: V,
+    pub(crate) stride: usize,
+    pub(crate) start: usize,
 }
 
 struct Pack<'a, T> {
     a: &'a [T],
-    n: usize,
+    rows: usize,
+    columns: usize,
     panels: &'a mut [T],
 }
 
@@ -43,25 +48,23 @@ impl<T: Real> Routine for Pack<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        with_lanes!(T, pack_all::<FUSED>(self.a, self.n, self.panels));
+        with_lanes!(T, pack_all::<FUSED>(self));
     }
 }
 
 #[inline(always)]
-fn pack_all<T: Real, const LANES: usize, const FUSED: bool>(a: &[T], n: usize, panels: &mut [T]) {
+fn pack_all<T: Real, const LANES: usize, const FUSED: bool>(packing: Pack<'_, T>) {
+    let Pack { a, rows, columns, panels } = packing;
     let (panels, _) = panels.as_chunks_mut::<LANES>();
-    for (p, panel) in panels.chunks_exact_mut(n).enumerate() {
-        pack(a, n, p * LANES, LANES.min(n - p * LANES), 0, panel);
+    for (p, panel) in panels.chunks_exact_mut(columns).enumerate() {
+        pack(a, columns, p * LANES, LANES.min(rows - p * LANES), 0, panel);
     }
 }
 
 struct Multiply<'a, T> {
-    panels: &'a [T],
-    n: usize,
-    vectors: &'a [T],
-    out: &'a mut [T],
-    stride: usize,
-    start: usize,
+    matrix: &'a Packed<T>,
+    vectors: Entries<&'a [T]>,
+    out: Entries<&'a mut [T]>,
 }
 
 impl<T: Real> Routine for Multiply<'_, T> {
@@ -74,18 +77,21 @@ impl<T: Real> Routine for Multiply<'_, T> {
 
 #[inline(always)]
 fn multiply_all<T: Real, const LANES: usize, const FUSED: bool>(product: Multiply<'_, T>) {
-    let Multiply { panels, n, vectors, out, stride, start } = product;
+    let Multiply { matrix: &Packed { rows, columns, ref panels }, vectors, out } = product;
     let (panels, _) = panels.as_chunks::<LANES>();
-    let count = out.len() / stride;
+    let count = out.of.len() / out.stride;
     for first in (0..count).step_by(ROWS) {
-        let row = |r: usize| &vectors[(first + r).min(count - 1) * stride + start..][..n];
-        let rows = [row(0), row(1), row(2), row(3)];
-        for (p, panel) in panels.chunks_exact(n).enumerate() {
+        let vector = |r: usize| {
+            let at = (first + r).min(count - 1);
+            &vectors.of[at * vectors.stride + vectors.start..][..columns]
+        };
+        let several = [vector(0), vector(1), vector(2), vector(3)];
+        for (p, panel) in panels.chunks_exact(columns).enumerate() {
             let left = p * LANES;
-            let width = LANES.min(n - left);
-            let sums = tile::<T, LANES, FUSED>(rows, panel);
+            let width = LANES.min(rows - left);
+            let sums = tile::<T, LANES, FUSED>(several, panel);
             for (r, sum) in (first..count).zip(&sums) {
-                out[r * stride + start + left..][..width].copy_from_slice(&sum[..width]);
+                out.of[r * out.stride + out.start + left..][..width].copy_from_slice(&sum[..width]);
             }
         }
     }
