@@ -1,6 +1,7 @@
 // For each region the smoother of the least estimated risk (Stein), in the basis
 // of the eigenvectors of its kernel matrix, and what that leaves. The twin of
-// `Ladder::choose`, `update` and `residual` in src/denoise/ladder.rs.
+// `Ladder::choose` and `residuals` in src/denoise/ladder.rs; where pixels change, the
+// coefficients change with them, which the processor computes anew.
 
 @group(0) @binding(0) var<uniform> tile: Tile;
 @group(0) @binding(1) var<storage, read_write> cells: array<vec4<f32>>;
@@ -87,8 +88,9 @@ fn choose(t: u32, noise: f32) -> u32 {
     workgroupBarrier();
 
     if t == 0u {
+        // Where there is no noise, the roughest is best, whatever rounding says.
         var best = 0u;
-        for (var k = 1u; k < tile.rungs; k++) {
+        for (var k = 1u; k < tile.rungs && noise > 0.0; k++) {
             if risks[k].x < risks[best].x {
                 best = k;
             }

@@ -6,24 +6,38 @@
 @group(0) @binding(1) var<storage, read> pixels: array<f32>;
 // The image without suspects, and what each pixel is worth as a candidate.
 @group(0) @binding(2) var<storage, read_write> looks: array<vec2<f32>>;
-// The judge's network, four units at a time: the weights of each input and what units begin
-// with, of the first layer and of the second; what each unit adds, and what their sum begins
-// with.
-@group(0) @binding(3) var<storage, read> network: array<vec4<f32>>;
+// The judge's networks, the small one and the large one, four units at a time: the weights of
+// each input and what units begin with, of the first layer and of the second; what each unit
+// adds, and what their sum begins with.
+@group(0) @binding(3) var<storage, read> networks: array<vec4<f32>>;
 
 override WG: u32 = 64u;
 // Pixels of a row over which the spread is averaged; WG is a multiple.
 const BLOCK = 16u;
-// The network: how far it looks, the pixels there and two circumstances, units of both
-// layers, and where the differences are cut. The numbers of src/denoise/judge/weights.rs and
-// judge.rs.
-const REACH = 2;
-const INPUTS = 26u;
-const FIRST = 32u;
-const SECOND = 16u;
+// The networks: how far they look, what they see there, units of both layers, where the
+// differences are cut, and what makes a glance sure. The numbers of
+// src/denoise/judge/weights.rs and judge.rs.
+const REACH = 3;
+const INPUTS = 74u;
+const GLANCE = vec2(16u, 8u);
+const STUDY = vec2(128u, 32u);
 const DIFFERENCES = vec2(-1.0, 2.0);
+const SURE = 0.3;
+// Where they begin.
+const OF_GLANCE = 0u;
+const OF_STUDY = OF_GLANCE
+    + ((INPUTS + 1u) * GLANCE.x + (GLANCE.x + 1u) * GLANCE.y + GLANCE.y) / 4u + 1u;
 
 var<workgroup> spread: array<f32, WG>;
+// Threads whose pixels are doubtful, and how many.
+var<workgroup> doubtful: array<u32, WG>;
+var<workgroup> counted: atomic<u32>;
+var<workgroup> doubts: u32;
+// What is seen of the one that is studied, what the first units say to it, and what four of
+// the second add to the sum.
+var<workgroup> seen: array<f32, INPUTS>;
+var<workgroup> first_units: array<vec4<f32>, STUDY.x / 4u>;
+var<workgroup> parts: array<f32, STUDY.y / 4u>;
 
 // The image is reflected at its border, so that no pixel is its own neighbour,
 // unless there is no other.
@@ -80,15 +94,19 @@ fn in_clump(x: i32, y: i32, here: f32) -> bool {
     return max(above, below) + tile.like_a_clump >= 16u;
 }
 
-// How much less than usual is wanted of a pixel: the judge's network on what is around, in
-// units of the impulses' size and turned to the side that the pixel is off to.
-fn spared(x: i32, y: i32, here: f32, middle: f32) -> f32 {
+// What the networks see of a pixel, in units of the impulses' size and turned to the side that
+// the pixel is off to.
+fn inputs_of(x: i32, y: i32, here: f32, middle: f32) -> array<f32, INPUTS> {
     let scale = select(1.0, -1.0, here < middle) / tile.amplitude;
     var around = array<array<f32, 2 * REACH + 1>, 2 * REACH + 1>();
     // Of how like the pixel they are: to the left, to the top, and beside rather than above.
     var to_left = 0.0;
     var to_top = 0.0;
     var beside = 0.0;
+    var inputs = array<f32, INPUTS>();
+    // Those next to it, and those around these.
+    var near = 0u;
+    var far = 8u;
     for (var i = 0; i <= 2 * REACH; i++) {
         for (var j = 0; j <= 2 * REACH; j++) {
             let off = difference(x + j - REACH, y + i - REACH, here, scale);
@@ -99,10 +117,19 @@ fn spared(x: i32, y: i32, here: f32, middle: f32) -> f32 {
             to_top -= like * like * down;
             beside += like * like * (across * across - down * down);
             around[i][j] = off;
+            let distance = max(abs(i - REACH), abs(j - REACH));
+            if distance == 1 {
+                inputs[near] = off;
+                near += 1u;
+            } else if distance == 2 {
+                inputs[far] = off;
+                far += 1u;
+            }
         }
     }
-    var inputs = array<f32, INPUTS>();
-    var next = 0u;
+    sort_inputs(&inputs, 0u, near);
+    sort_inputs(&inputs, near, far - near);
+    var next = far;
     for (var i = 0; i <= 2 * REACH; i++) {
         for (var j = 0; j <= 2 * REACH; j++) {
             let down = select(i, j, beside < 0.0);
@@ -117,26 +144,96 @@ fn spared(x: i32, y: i32, here: f32, middle: f32) -> f32 {
     }
     inputs[INPUTS - 2u] = tile.floor_ / tile.amplitude;
     inputs[INPUTS - 1u] = tile.impulses;
+    return inputs;
+}
 
-    var first = array<vec4<f32>, FIRST / 4u>();
-    for (var u = 0u; u < FIRST / 4u; u++) {
-        var own = network[INPUTS * FIRST / 4u + u];
+// Batcher's odd-even merge sort of a part of them, whose length is a power of two.
+fn sort_inputs(inputs: ptr<function, array<f32, INPUTS>>, start: u32, count: u32) {
+    for (var length = 1u; length < count; length *= 2u) {
+        for (var step = length; step > 0u; step /= 2u) {
+            for (var low = step % length; low + step < count; low++) {
+                // Two of each are compared, then as many skipped.
+                let is_first = (low - step % length) / step % 2u == 0u;
+                if is_first && low / (2u * length) == (low + step) / (2u * length) {
+                    let a = (*inputs)[start + low];
+                    let b = (*inputs)[start + low + step];
+                    (*inputs)[start + low] = min(a, b);
+                    (*inputs)[start + low + step] = max(a, b);
+                }
+            }
+        }
+    }
+}
+
+// Where the second layer of a network with so many units begins, and what its units add.
+fn of_second(first: u32) -> u32 {
+    return (INPUTS + 1u) * first / 4u;
+}
+
+fn of_last(first: u32, second: u32) -> u32 {
+    return of_second(first) + (first + 1u) * second / 4u;
+}
+
+// How much less than usual is wanted of a pixel, as far as the small network can tell.
+fn spared_at_a_glance(inputs: ptr<function, array<f32, INPUTS>>) -> f32 {
+    var first = array<vec4<f32>, GLANCE.x / 4u>();
+    for (var u = 0u; u < GLANCE.x / 4u; u++) {
+        var own = networks[OF_GLANCE + INPUTS * GLANCE.x / 4u + u];
         for (var i = 0u; i < INPUTS; i++) {
-            own += inputs[i] * network[i * FIRST / 4u + u];
+            own += (*inputs)[i] * networks[OF_GLANCE + i * GLANCE.x / 4u + u];
         }
         first[u] = max(own, vec4<f32>());
     }
-    let second = (INPUTS + 1u) * FIRST / 4u;
-    let last = second + (FIRST + 1u) * SECOND / 4u;
-    var sum = network[last + SECOND / 4u].x;
-    for (var u = 0u; u < SECOND / 4u; u++) {
-        var own = network[second + FIRST * SECOND / 4u + u];
-        for (var i = 0u; i < FIRST; i++) {
-            own += first[i / 4u][i % 4u] * network[second + i * SECOND / 4u + u];
+    let second = OF_GLANCE + of_second(GLANCE.x);
+    let last = OF_GLANCE + of_last(GLANCE.x, GLANCE.y);
+    var sum = networks[last + GLANCE.y / 4u].x;
+    for (var u = 0u; u < GLANCE.y / 4u; u++) {
+        var own = networks[second + GLANCE.x * GLANCE.y / 4u + u];
+        for (var i = 0u; i < GLANCE.x; i++) {
+            own += first[i / 4u][i % 4u] * networks[second + i * GLANCE.y / 4u + u];
         }
-        sum += dot(network[last + u], max(own, vec4<f32>()));
+        sum += dot(networks[last + u], max(own, vec4<f32>()));
     }
     return sum;
+}
+
+// What the first units of the large network say to what is seen, each thread four.
+fn study_first(t: u32) {
+    for (var u = t; u < STUDY.x / 4u; u += WG) {
+        var own = networks[OF_STUDY + INPUTS * STUDY.x / 4u + u];
+        for (var i = 0u; i < INPUTS; i++) {
+            own += seen[i] * networks[OF_STUDY + i * STUDY.x / 4u + u];
+        }
+        first_units[u] = max(own, vec4<f32>());
+    }
+}
+
+// What the second units add to the sum.
+fn study_second(t: u32) {
+    let second = OF_STUDY + of_second(STUDY.x);
+    let last = OF_STUDY + of_last(STUDY.x, STUDY.y);
+    for (var u = t; u < STUDY.y / 4u; u += WG) {
+        var own = networks[second + STUDY.x * STUDY.y / 4u + u];
+        for (var i = 0u; i < STUDY.x; i++) {
+            own += first_units[i / 4u][i % 4u] * networks[second + i * STUDY.y / 4u + u];
+        }
+        parts[u] = dot(networks[last + u], max(own, vec4<f32>()));
+    }
+}
+
+// How much less than usual is wanted of the pixel that was studied.
+fn spared() -> f32 {
+    var sum = networks[OF_STUDY + of_last(STUDY.x, STUDY.y) + STUDY.y / 4u].x;
+    for (var u = 0u; u < STUDY.y / 4u; u++) {
+        sum += parts[u];
+    }
+    return sum;
+}
+
+// What a pixel is worth as a candidate of which so much less is wanted.
+fn worth_of(spared: f32) -> f32 {
+    let wanted = max(1.0 - spared, tile.wanted_least);
+    return select(1.0 / (wanted * wanted), 0.0, wanted > tile.wanted_most);
 }
 
 // By how much a pixel exceeds another.
@@ -169,32 +266,61 @@ fn look(
     // Separates each thread's spread from the sums over blocks.
     workgroupBarrier();
 
-    if !inside {
-        return;
-    }
     let first = t - t % BLOCK;
-    let count = min(BLOCK, tile.held_width - (column - t % BLOCK));
+    let count = min(BLOCK, max(tile.held_width, column - t % BLOCK) - (column - t % BLOCK));
     var sum = 0.0;
     for (var i = 0u; i < count; i++) {
         sum += spread[first + i];
     }
-    let around = sum / f32(count);
+    let around = sum / f32(max(count, 1u));
     let limit = max(tile.suspect, around * tile.spread_factor);
-    let at = row * tile.held_width + column;
     let middle = 0.5 * (v[3] + v[4]);
     let calm = select(here, middle, by > limit);
     // A pixel in a clump has good neighbours as well.
-    var can_be = by > tile.alone_enough && abs(here - middle) > tile.off_enough;
-    if !can_be && max(here - v[2], v[5] - here) > tile.clump {
+    var can_be = inside && by > tile.alone_enough && abs(here - middle) > tile.off_enough;
+    if inside && !can_be && max(here - v[2], v[5] - here) > tile.clump {
         can_be = in_clump(x, y, here);
     }
     var worth = select(0.0, 1.0, can_be);
+    var inputs = array<f32, INPUTS>();
     if can_be && tile.amplitude > 0.0 {
-        var wanted = tile.wanted_least;
-        if !(by > tile.clear_by && around < tile.clear_spread) {
-            wanted = max(1.0 - spared(x, y, here, middle), wanted);
+        if by > tile.clear_by && around < tile.clear_spread {
+            worth = 1.0 / (tile.wanted_least * tile.wanted_least);
+        } else {
+            inputs = inputs_of(x, y, here, middle);
+            let at_a_glance = spared_at_a_glance(&inputs);
+            worth = worth_of(at_a_glance);
+            if abs(at_a_glance) <= SURE {
+                doubtful[atomicAdd(&counted, 1u)] = t;
+            }
         }
-        worth = select(1.0 / (wanted * wanted), 0.0, wanted > tile.wanted_most);
     }
-    looks[at] = vec2(calm, worth);
+
+    // Separates the list of doubtful pixels from those who read it.
+    workgroupBarrier();
+    if t == 0u {
+        doubts = atomicLoad(&counted);
+    }
+    // All threads study one after the other.
+    for (var k = 0u; k < workgroupUniformLoad(&doubts); k++) {
+        let mine = doubtful[k] == t;
+        if mine {
+            for (var i = 0u; i < INPUTS; i++) {
+                seen[i] = inputs[i];
+            }
+        }
+        // Separates what is seen from the first units, these from the second, and what they
+        // add from their sum; the next is seen when the first units have been heard.
+        workgroupBarrier();
+        study_first(t);
+        workgroupBarrier();
+        study_second(t);
+        workgroupBarrier();
+        if mine {
+            worth = worth_of(spared());
+        }
+    }
+    if inside {
+        looks[row * tile.held_width + column] = vec2(calm, worth);
+    }
 }

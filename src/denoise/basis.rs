@@ -18,6 +18,9 @@ use alloc::vec::Vec;
 /// Regions that are turned into coefficients at a time.
 const AT_A_TIME: usize = 16;
 
+/// The side of a region as a rule: loops of a known length are quicker.
+const USUAL: usize = 12;
+
 /// Whether eigenvectors change their sign upside down, and from left to right.
 type Kind = (bool, bool);
 
@@ -142,49 +145,61 @@ impl<T: Real> Basis<T> {
     /// What the parts are multiplied with: sums and differences of opposite rows, and of each
     /// the sums and differences of opposite columns.
     fn fold(&self, region: &[T], folded: &mut [T]) {
-        let (side, half) = (self.side, self.side / 2);
-        if self.parts.len() == 1 {
-            return folded.copy_from_slice(region);
-        }
-        let more = side - half;
-        let (sums, differences) = folded.split_at_mut(more * side);
-        let (same, across) = sums.split_at_mut(more * more);
-        let (down, both) = differences.split_at_mut(half * more);
-        for r in 0..more {
-            let (same, across) = (&mut same[r * more..][..more], &mut across[r * half..][..half]);
-            let upper = &region[r * side..][..side];
-            let lower = &region[(side - 1 - r) * side..][..side];
-            if r == half {
-                fold_row(|j| upper[j], same, across);
-                break;
-            }
-            fold_row(|j| upper[j] + lower[j], same, across);
-            let (down, both) = (&mut down[r * more..][..more], &mut both[r * half..][..half]);
-            fold_row(|j| upper[j] - lower[j], down, both);
+        match self.side {
+            _ if self.parts.len() == 1 => folded.copy_from_slice(region),
+            USUAL => fold(USUAL, region, folded),
+            side => fold(side, region, folded),
         }
     }
 
     /// The transpose of [`fold`](Self::fold).
     fn unfold(&self, folded: &[T], region: &mut [T]) {
-        let (side, half) = (self.side, self.side / 2);
-        if self.parts.len() == 1 {
-            return region.copy_from_slice(folded);
+        match self.side {
+            _ if self.parts.len() == 1 => region.copy_from_slice(folded),
+            USUAL => unfold(USUAL, folded, region),
+            side => unfold(side, folded, region),
         }
-        let more = side - half;
-        let (sums, differences) = folded.split_at(more * side);
-        let (same, across) = sums.split_at(more * more);
-        let (down, both) = differences.split_at(half * more);
-        let (above, below) = region.split_at_mut(more * side);
-        for (r, upper) in above.chunks_exact_mut(side).enumerate() {
-            unfold_row(&same[r * more..][..more], &across[r * half..][..half], upper);
-            if r == half {
-                break;
-            }
-            let lower = &mut below[(half - 1 - r) * side..][..side];
-            unfold_row(&down[r * more..][..more], &both[r * half..][..half], lower);
-            for (upper, lower) in upper.iter_mut().zip(lower) {
-                (*upper, *lower) = (*upper + *lower, *upper - *lower);
-            }
+    }
+}
+
+#[inline(always)]
+fn fold<T: Real>(side: usize, region: &[T], folded: &mut [T]) {
+    let half = side / 2;
+    let more = side - half;
+    let (sums, differences) = folded.split_at_mut(more * side);
+    let (same, across) = sums.split_at_mut(more * more);
+    let (down, both) = differences.split_at_mut(half * more);
+    for r in 0..more {
+        let (same, across) = (&mut same[r * more..][..more], &mut across[r * half..][..half]);
+        let upper = &region[r * side..][..side];
+        let lower = &region[(side - 1 - r) * side..][..side];
+        if r == half {
+            fold_row(|j| upper[j], same, across);
+            break;
+        }
+        fold_row(|j| upper[j] + lower[j], same, across);
+        let (down, both) = (&mut down[r * more..][..more], &mut both[r * half..][..half]);
+        fold_row(|j| upper[j] - lower[j], down, both);
+    }
+}
+
+#[inline(always)]
+fn unfold<T: Real>(side: usize, folded: &[T], region: &mut [T]) {
+    let half = side / 2;
+    let more = side - half;
+    let (sums, differences) = folded.split_at(more * side);
+    let (same, across) = sums.split_at(more * more);
+    let (down, both) = differences.split_at(half * more);
+    let (above, below) = region.split_at_mut(more * side);
+    for (r, upper) in above.chunks_exact_mut(side).enumerate() {
+        unfold_row(&same[r * more..][..more], &across[r * half..][..half], upper);
+        if r == half {
+            break;
+        }
+        let lower = &mut below[(half - 1 - r) * side..][..side];
+        unfold_row(&down[r * more..][..more], &both[r * half..][..half], lower);
+        for (upper, lower) in upper.iter_mut().zip(lower) {
+            (*upper, *lower) = (*upper + *lower, *upper - *lower);
         }
     }
 }

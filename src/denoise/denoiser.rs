@@ -2,6 +2,7 @@
 
 use super::grid::Grid;
 use super::impulses::REACH;
+use super::judge::Networks;
 use super::ladder::{Ladder, Penalty};
 use super::run::{Run, chunks, each, pixels};
 use super::strip::MULTIPLES;
@@ -198,7 +199,7 @@ impl<T: Real, K: Kernel<T>> Denoiser<T, K> {
             }
         };
         let ladder = Ladder::new(settings.region, &self.kernel, settings.penalty, &lambdas)?;
-        Ok(DenoisePlan { settings, ladder })
+        Ok(DenoisePlan { settings, ladder, networks: Networks::new() })
     }
 }
 
@@ -272,6 +273,7 @@ pub struct Report<T> {
 pub struct DenoisePlan<T> {
     pub(crate) settings: Settings<T>,
     pub(crate) ladder: Ladder<T>,
+    pub(super) networks: Networks<T>,
 }
 
 impl<T: Real + Send + Sync> DenoisePlan<T> {
@@ -316,7 +318,7 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
         let grid = self.check(band, &rows)?;
         let with_gradients = matches!(self.settings.smoothing, Smoothing::Paper { .. });
         let parts = each(chunks(rows), |rows| {
-            let image = pixels(&grid, band, rows.clone(), None);
+            let image = pixels(&grid, band, rows.clone(), None, None);
             Survey::of_rows(&grid, rows, &image, with_gradients)
         });
         Ok(Survey::merge(parts)?.of(self.settings.peak, self.settings.noise))

@@ -18,7 +18,7 @@
 //! How much is wanted of a pixel that can be an outlier follows from the pattern around
 //! it: see [`judge`](super::judge).
 
-use super::judge::{Candidates, Judge};
+use super::judge::{Candidates, Doubtful, Judge};
 use crate::Real;
 use crate::linalg::simd::{Routine, dispatch};
 use crate::real::{constant, count};
@@ -46,7 +46,9 @@ pub(crate) const LIKE_A_CLUMP: usize = 3;
 const CLUMP: f64 = 3.0;
 
 /// How far a pixel is looked around, in rows and in columns.
-pub(crate) const REACH: usize = 2;
+pub(crate) const REACH: usize = 3;
+/// How far for clumps.
+const AROUND: usize = 2;
 
 /// Length of the rows that are looked at, for a width of the image: [`REACH`] more
 /// pixels at either end, and up to a whole number of blocks.
@@ -63,7 +65,7 @@ pub(super) fn reflected(at: isize, length: usize) -> usize {
     if at > last { (2 * last).saturating_sub(at) } else { at }
 }
 
-/// Five rows of an image, each [`padded`]; the one that is looked at is in the middle.
+/// Seven rows of an image, each [`padded`]; the one that is looked at is in the middle.
 pub(super) type Window<'a, T> = [&'a [T]; 2 * REACH + 1];
 
 /// What is made of a row.
@@ -71,8 +73,9 @@ pub(super) struct Look<'a, T> {
     /// The row, with the median of the neighbours in place of suspects.
     pub(super) calm: &'a mut [T],
     /// What each pixel is worth as a candidate for an outlier; the zeros that are there
-    /// stay where it is none.
+    /// stay where it is none. This row begins at `start`, other rows wait for judgements.
     pub(super) worth: &'a mut [T],
+    pub(super) start: usize,
 }
 
 /// What is known of an image when it is looked at for the second time.
@@ -107,7 +110,7 @@ impl<T: Real> Known<T> {
 pub(super) fn look<T: Real>(
     window: Window<'_, T>,
     known: Option<Known<T>>,
-    judge: Option<&Judge<T>>,
+    judge: Option<(&Judge<'_, T>, &mut Doubtful<T>)>,
     out: Look<'_, T>,
 ) {
     dispatch(LookAt { window, known, judge, out });
@@ -116,7 +119,7 @@ pub(super) fn look<T: Real>(
 struct LookAt<'a, T> {
     window: Window<'a, T>,
     known: Option<Known<T>>,
-    judge: Option<&'a Judge<T>>,
+    judge: Option<(&'a Judge<'a, T>, &'a mut Doubtful<T>)>,
     out: Look<'a, T>,
 }
 
@@ -132,11 +135,11 @@ impl<T: Real> Routine for LookAt<'_, T> {
 fn look_at<T: Real, const FUSED: bool>(
     window: Window<'_, T>,
     known: Option<Known<T>>,
-    judge: Option<&Judge<T>>,
+    mut judge: Option<(&Judge<'_, T>, &mut Doubtful<T>)>,
     out: Look<'_, T>,
 ) {
-    let Look { calm, worth } = out;
-    let [_, above, here, below, _] = window;
+    let Look { calm, worth, start: row } = out;
+    let [_, _, above, here, below, _, _] = window;
     let half = constant::<T>(0.5);
     let c = known.map_or(3, |known| known.witnesses.min(7));
     let load = |row: &[T], x: usize| -> [T; LANES] {
@@ -197,21 +200,21 @@ fn look_at<T: Real, const FUSED: bool>(
             if !(is_alone || off[i] > clump && is_in_clump(window, x + REACH, clump)) {
                 continue;
             }
-            worth[x] = T::one();
-            let Some(judge) = judge else { continue };
+            worth[row + x] = T::one();
+            let Some((judge, doubtful)) = &mut judge else { continue };
             if let Some(clear) = judge.if_clear(by[i], spread) {
-                worth[x] = clear;
+                worth[row + x] = clear;
                 continue;
             }
             let side = if pixel < middle[i] { -T::one() } else { T::one() };
             candidates.add(x, side);
             if candidates.is_full() {
-                judge.weigh::<FUSED>(window, &mut candidates, worth);
+                judge.glance::<FUSED>(window, &mut candidates, (worth, row), doubtful);
             }
         }
     }
-    if let Some(judge) = judge {
-        judge.weigh::<FUSED>(window, &mut candidates, worth);
+    if let Some((judge, doubtful)) = judge {
+        judge.glance::<FUSED>(window, &mut candidates, (worth, row), doubtful);
     }
 }
 
@@ -221,15 +224,15 @@ fn look_at<T: Real, const FUSED: bool>(
 fn is_in_clump<T: Real>(window: Window<'_, T>, x: usize, clump: T) -> bool {
     let pixel = window[REACH][x];
     let (mut above, mut below) = (0, 0);
-    for (i, row) in window.iter().enumerate() {
+    for (i, row) in window[REACH - AROUND..=REACH + AROUND].iter().enumerate() {
         // All of the first and the last row, the ends of the others.
-        let step = if i % (2 * REACH) == 0 { 1 } else { 2 * REACH };
-        for &around in row[x - REACH..=x + REACH].iter().step_by(step) {
+        let step = if i % (2 * AROUND) == 0 { 1 } else { 2 * AROUND };
+        for &around in row[x - AROUND..=x + AROUND].iter().step_by(step) {
             above += usize::from(pixel - around > clump);
             below += usize::from(around - pixel > clump);
         }
     }
-    above.max(below) + LIKE_A_CLUMP >= 8 * REACH
+    above.max(below) + LIKE_A_CLUMP >= 8 * AROUND
 }
 
 /// Batcher's odd-even merge sort of eight values, lane by lane.

@@ -11,6 +11,9 @@ use alloc::vec::Vec;
 /// How far from the limit, as a part of it, a score leaves doubts.
 pub(crate) const DOUBT: f64 = 0.2;
 
+/// Points in a vector register.
+const WHOLE: usize = 8;
+
 /// Memory for searching one region after another.
 pub(super) struct Searcher<T> {
     n: usize,
@@ -132,11 +135,19 @@ impl<T: Real> Searcher<T> {
             points[count] = j;
             count += usize::from(worth > T::zero() || is_known);
         }
+        // Whole vectors of points are quicker than some left over: what fills the last is
+        // worth nothing.
+        let listed = count;
+        while count % WHOLE != 0 && count < self.n {
+            points[count] = 0;
+            count += 1;
+        }
         let points = &points[..count];
         pixels.clear();
         pixels.extend(points.iter().map(|&j| region.pixels[j]));
         worth.clear();
-        worth.extend(points.iter().map(|&j| region.worth[j]));
+        worth.extend(points[..listed].iter().map(|&j| region.worth[j]));
+        worth.resize(count, T::zero());
         let mut rule = Extreme::new(&region, known.len(), cap, shares);
         let mut work = Workspace::new(points.len(), &mut self.scalars, &mut self.indices)?;
         let listed = Listed { region, points };

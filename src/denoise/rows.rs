@@ -2,7 +2,7 @@
 
 use super::grid::Grid;
 use super::impulses::{Known, Look, REACH, look, padded, reflected};
-use super::judge::Judge;
+use super::judge::{Doubtful, Judge};
 use super::{Masks, Plane};
 use crate::Real;
 use crate::real::count;
@@ -31,6 +31,7 @@ impl<T: Real> Rows<T> {
         top: usize,
         range: Range<usize>,
         known: Option<Known<T>>,
+        judge: Option<&Judge<'_, T>>,
     ) -> Self {
         let (width, height) = (grid.width(), grid.height());
         let padded = padded(width);
@@ -55,13 +56,18 @@ impl<T: Real> Rows<T> {
             rows.bad.extend(range.clone().flat_map(|y| bad.row(y - top)));
         }
         let line = |y: usize| &source[(y - read.start) * padded..][..padded];
-        let looks = rows.calm.chunks_exact_mut(width).zip(rows.worth.chunks_exact_mut(width));
-        let judge = known.and_then(|known| Judge::new(&known));
-        for (y, (calm, worth)) in range.zip(looks) {
+        let mut doubtful = Doubtful::new();
+        for (y, start) in range.zip((0..area).step_by(width)) {
             rows.pixels.extend_from_slice(&line(y)[REACH..][..width]);
             let row =
                 |i: usize| line(reflected((y + i).cast_signed() - REACH.cast_signed(), height));
-            look(core::array::from_fn(row), known, judge.as_ref(), Look { calm, worth });
+            let judge = judge.map(|judge| (judge, &mut doubtful));
+            let calm = &mut rows.calm[start..][..width];
+            let out = Look { calm, worth: &mut rows.worth, start };
+            look(core::array::from_fn(row), known, judge, out);
+        }
+        if let Some(judge) = judge {
+            judge.study(&mut doubtful, &mut rows.worth);
         }
         rows
     }

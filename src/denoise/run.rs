@@ -4,6 +4,7 @@
 use super::denoiser::{Band, DenoisePlan, Denoised, Report};
 use super::grid::Grid;
 use super::impulses::Known;
+use super::judge::Judge;
 use super::rows::Rows;
 use super::strip::{Job, Strip};
 use super::survey::Conditions;
@@ -74,13 +75,14 @@ impl<'a, T: Real> Run<'a, T> {
     /// Solves rows of regions, on all cores.
     pub(crate) fn solve(&mut self, rows: Range<usize>) -> Result<(), Error> {
         let band = self.band;
-        let known = Some(self.job().known());
+        let known = self.job().known();
+        let judge = Judge::new(&self.plan.networks, &known);
         // As many at a time as keep all threads busy, and no more, so that their
         // memory does not grow with the image.
         for wave in chunks(rows).collect::<Vec<_>>().chunks(CHUNKS_PER_THREAD * threads()) {
             let job = self.job();
             let strips = each(wave.iter().cloned(), |rows| {
-                let image = pixels(&self.grid, band, rows.clone(), known);
+                let image = pixels(&self.grid, band, rows.clone(), Some(known), judge.as_ref());
                 job.run(rows, &image, band.masks, band.top)
             });
             for strips in strips {
@@ -122,10 +124,11 @@ pub(super) fn pixels<T: Real>(
     band: Band<'_, T>,
     rows: Range<usize>,
     known: Option<Known<T>>,
+    judge: Option<&Judge<'_, T>>,
 ) -> Rows<T> {
     let (first, last) = (grid.covered(rows.start), grid.covered(rows.end - 1));
     let range = first.start.saturating_sub(1)..(last.end + 1).min(grid.height());
-    Rows::new(grid, band.rows, band.masks, band.top, range, known)
+    Rows::new(grid, band.rows, band.masks, band.top, range, known, judge)
 }
 
 /// The result, as it is put together.

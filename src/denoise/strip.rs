@@ -149,11 +149,12 @@ impl<T: Real> Job<'_, T> {
 
         // What is left is smoothed as suits it best.
         if let Smoothing::Automatic = self.settings.smoothing {
-            ladder.basis.analyse(pixels, coefficients);
-            choices = ladder.choose(coefficients, self.conditions.noise);
             if self.conditions.noise > T::zero() {
+                ladder.basis.analyse(pixels, coefficients);
+                choices = ladder.choose(coefficients, self.conditions.noise);
                 ladder.residuals(&choices, coefficients, residuals);
             } else {
+                choices.fill((0, T::zero()));
                 residuals.fill(T::zero());
             }
         }

@@ -13,7 +13,7 @@ use super::shader::{Clock, Download, Staging, Step};
 use super::tile::{Cut, Tile, word};
 use super::{Gpu, GpuError};
 use crate::denoise::impulses::{BLOCK, REACH, padded};
-use crate::denoise::judge::WEIGHTS;
+use crate::denoise::judge::{OF_GLANCE, OF_STUDY};
 use crate::denoise::ladder::Ladder;
 use crate::denoise::rows::read;
 use crate::denoise::run::Run;
@@ -34,8 +34,8 @@ pub(super) struct Tables {
     /// The filters of the rungs, and their residual makers.
     ladder: wgpu::Buffer,
     makers: wgpu::Buffer,
-    /// What the judge has learned.
-    network: wgpu::Buffer,
+    /// What the judge has learned: its networks, one after the other.
+    networks: wgpu::Buffer,
 }
 
 impl Tables {
@@ -49,14 +49,17 @@ impl Tables {
         }
         let makers: Vec<f32> =
             ladder.rungs.iter().flat_map(|rung| padded_rows(&rung.maker, n)).collect();
-        // The last number is alone in its block.
-        let network: Vec<f32> = WEIGHTS.iter().copied().chain([0.0; 3]).collect();
+        // The last number of each is alone in its block.
+        let networks: Vec<f32> = [&OF_GLANCE[..], &OF_STUDY]
+            .iter()
+            .flat_map(|numbers| numbers.iter().copied().chain([0.0; 3]))
+            .collect();
         Ok(Self {
             pixels: gpu.upload("basis", &padded_square(&ladder.basis.pixels, n))?,
             vectors: gpu.upload("basis", &padded_square(&vectors, n))?,
             ladder: gpu.upload("ladder", &choose::table(ladder))?,
             makers: gpu.upload("residual makers", &makers)?,
-            network: gpu.upload("network", &network)?,
+            networks: gpu.upload("networks", &networks)?,
         })
     }
 }
@@ -242,12 +245,12 @@ impl Work {
         size: Product,
     ) -> Vec<Step> {
         let Product { n, count, .. } = size;
-        let Tables { pixels: basis, vectors, ladder, makers, network } = tables;
+        let Tables { pixels: basis, vectors, ladder, makers, networks } = tables;
         let Self { tile: uniform, pixels, looks, masks, problems, columns, .. } = self;
         let cells = &self.cells.buffer;
         let chosen = [uniform, cells, basis, ladder, problems];
         let mut steps = alloc::vec![
-            kernels.look.step(device, tile, [uniform, pixels, looks, network]),
+            kernels.look.step(device, tile, [uniform, pixels, looks, networks]),
             kernels.gather.step(device, (n, count), [uniform, pixels, looks, masks, cells]),
             kernels.analysis.step(device, size, [&self.product, basis, cells]),
         ];

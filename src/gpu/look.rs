@@ -25,7 +25,7 @@ impl Look {
         Ok(Self { kernel: gpu.kernel(&SHADER, &[("WG", workgroup.into())])?, workgroup })
     }
 
-    /// On the tile, the pixels, what is seen, and the judge's network.
+    /// On the tile, the pixels, what is seen, and the judge's networks.
     pub(super) fn step(
         &self,
         device: &wgpu::Device,
@@ -44,16 +44,17 @@ impl Look {
 mod tests {
     use super::*;
     use crate::denoise::impulses::REACH;
-    use crate::denoise::judge::{DIFFERENCES, FIRST, INPUTS, SECOND};
+    use crate::denoise::judge::{DIFFERENCES, GLANCE, INPUTS, STUDY, SURE};
 
     #[test]
-    fn the_network_is_that_of_the_processor() {
-        let (low, high) = DIFFERENCES;
+    fn the_networks_are_those_of_the_processor() {
+        let ((low, high), (glance, study)) = (DIFFERENCES, (GLANCE, STUDY));
         for constant in [
             alloc::format!("const REACH = {REACH};"),
             alloc::format!("const INPUTS = {INPUTS}u;"),
-            alloc::format!("const FIRST = {FIRST}u;"),
-            alloc::format!("const SECOND = {SECOND}u;"),
+            alloc::format!("const GLANCE = vec2({}u, {}u);", glance.0, glance.1),
+            alloc::format!("const STUDY = vec2({}u, {}u);", study.0, study.1),
+            alloc::format!("const SURE = {SURE:?};"),
             alloc::format!("const DIFFERENCES = vec2({low:?}, {high:?});"),
         ] {
             assert!(SHADER.parts.concat().contains(&constant), "{constant}");

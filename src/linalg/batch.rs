@@ -23,6 +23,11 @@ impl<T: Real> Packed<T> {
         Self { rows, columns, panels }
     }
 
+    /// The length of the vectors that it can be multiplied with.
+    pub(crate) fn columns(&self) -> usize {
+        self.columns
+    }
+
     /// Vector `i` of `out` = matrix * (vector `i` of `vectors`).
     pub(crate) fn multiply(&self, vectors: Entries<&[T]>, out: Entries<&mut [T]>) {
         dispatch(Multiply { matrix: self, vectors, out });

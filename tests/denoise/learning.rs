@@ -8,7 +8,7 @@
 //! writes `src/denoise/judge/weights.rs` anew.
 
 use super::common::problem::Random;
-use super::literal::weights::{FIRST, INPUTS, SECOND};
+use super::literal::weights::{GLANCE, INPUTS, STUDY, numbers};
 use super::literal::{Pixels, seen};
 use image::imageops::{FilterType, resize};
 use kgard::denoise::{Denoiser, Plane};
@@ -86,12 +86,13 @@ fn candidates(clean: &[f64], width: usize, seed: u64) -> Vec<Candidate> {
     (0..is_impulse.len()).filter(is_judged).map(candidate).collect()
 }
 
-/// Everything that is learned, as the table has it: for each input, and the constant one, a
-/// weight for each unit, of the first layer and of the second; then what each unit of that
-/// adds to the log-odds, and what these begin with.
-const SECOND_FROM: usize = (INPUTS + 1) * FIRST;
-const LAST_FROM: usize = SECOND_FROM + (FIRST + 1) * SECOND;
-const LEARNED: usize = LAST_FROM + SECOND + 1;
+/// Where the weights of the second layer begin in a table, and those of its units: for each
+/// input, and the constant one, there is a weight for each unit, of the first layer and of the
+/// second; then what each unit of that adds to the log-odds, and what these begin with.
+const fn layers(first: usize, second: usize) -> (usize, usize) {
+    let second_from = (INPUTS + 1) * first;
+    (second_from, second_from + (first + 1) * second)
+}
 
 /// What units say.
 fn layer<const UNITS: usize>(weights: &[f32], inputs: &[f32]) -> [f32; UNITS] {
@@ -135,12 +136,16 @@ fn back<const UNITS: usize, const INPUTS: usize>(
 }
 
 /// The cross-entropy of candidates, and its gradient.
-fn loss(learned: &[f32], batch: &[Candidate]) -> (f32, Vec<f32>) {
-    let (mut loss, mut gradient) = (0.0, vec![0.0; LEARNED]);
+fn loss<const FIRST: usize, const SECOND: usize>(
+    learned: &[f32],
+    batch: &[Candidate],
+) -> (f32, Vec<f32>) {
+    let (second_from, last_from) = layers(FIRST, SECOND);
+    let (mut loss, mut gradient) = (0.0, vec![0.0; learned.len()]);
     for candidate in batch {
-        let first: [f32; FIRST] = layer(&learned[..SECOND_FROM], &candidate.inputs);
-        let second: [f32; SECOND] = layer(&learned[SECOND_FROM..LAST_FROM], &first);
-        let last = &learned[LAST_FROM..];
+        let first: [f32; FIRST] = layer(&learned[..second_from], &candidate.inputs);
+        let second: [f32; SECOND] = layer(&learned[second_from..last_from], &first);
+        let last = &learned[last_from..];
         let odds = second.iter().zip(last).map(|(a, b)| a * b).sum::<f32>() + last[SECOND];
         let share = 1.0 / (1.0 + (-odds).exp());
         let right = if candidate.is_impulse { share } else { 1.0 - share };
@@ -148,15 +153,97 @@ fn loss(learned: &[f32], batch: &[Candidate]) -> (f32, Vec<f32>) {
 
         let error = candidate.weight * (share - f32::from(u8::from(candidate.is_impulse)));
         let slope: [f32; SECOND] = std::array::from_fn(|unit| error * last[unit]);
-        for (gradient, unit) in gradient[LAST_FROM..].iter_mut().zip(second.iter().chain(&[1.0])) {
+        for (gradient, unit) in gradient[last_from..].iter_mut().zip(second.iter().chain(&[1.0])) {
             *gradient += error * unit;
         }
-        let gradient_of = &mut gradient[SECOND_FROM..LAST_FROM];
-        let slope = back(&learned[SECOND_FROM..LAST_FROM], &first, &second, slope, gradient_of);
+        let gradient_of = &mut gradient[second_from..last_from];
+        let slope = back(&learned[second_from..last_from], &first, &second, slope, gradient_of);
         let inputs = &candidate.inputs;
-        back(&learned[..SECOND_FROM], inputs, &first, slope, &mut gradient[..SECOND_FROM]);
+        back(&learned[..second_from], inputs, &first, slope, &mut gradient[..second_from]);
     }
     (loss, gradient)
+}
+
+/// Brings inputs to units of their deviation from their mean; gives both of each.
+fn standardise(all: &mut [Candidate]) -> Vec<(f64, f64)> {
+    let count = all.len() as f64;
+    let mean = |f: &dyn Fn(&Candidate) -> f64| all.iter().map(f).sum::<f64>() / count;
+    let of = |i: usize| {
+        let center = mean(&|c| c.inputs[i].into());
+        let deviation = mean(&|c| (f64::from(c.inputs[i]) - center).powi(2)).sqrt();
+        (center, deviation.max(1e-6))
+    };
+    let scales: Vec<(f64, f64)> = (0..INPUTS).map(of).collect();
+    for candidate in all {
+        for (input, (mean, deviation)) in candidate.inputs.iter_mut().zip(&scales) {
+            *input = ((f64::from(*input) - mean) / deviation) as f32;
+        }
+    }
+    scales
+}
+
+/// A network with so many units learns from candidates: its table, in the inputs' own units.
+fn learn<const FIRST: usize, const SECOND: usize>(
+    all: &mut [Candidate],
+    scales: &[(f64, f64)],
+    epochs: usize,
+) -> Vec<f64> {
+    let (second_from, last_from) = layers(FIRST, SECOND);
+    let count = all.len() as f64;
+    // Adam, with a rate that falls to nothing.
+    let mut random = Random(0);
+    let mut learned = vec![0.0_f32; numbers((FIRST, SECOND))];
+    let of_layers = [(0, INPUTS, FIRST), (second_from, FIRST, SECOND), (last_from, SECOND, 1)];
+    for (from, inputs, units) in of_layers {
+        for weight in &mut learned[from..from + inputs * units] {
+            *weight = (random.normal() * (2.0 / inputs as f64).sqrt()) as f32;
+        }
+    }
+    let (mut first, mut second) = (vec![0.0; learned.len()], vec![0.0; learned.len()]);
+    let steps = epochs * all.len().div_ceil(BATCH);
+    let mut step = 0;
+    let mut losses = vec![];
+    for epoch in 0..epochs {
+        for i in (1..all.len()).rev() {
+            all.swap(i, random.below(i + 1));
+        }
+        let mut sum = 0.0;
+        for batch in all.chunks(BATCH) {
+            // In parts of their own, so that the sum is the same whoever computes them.
+            let parts: Vec<_> = batch
+                .par_chunks(BATCH / 4)
+                .map(|part| loss::<FIRST, SECOND>(&learned, part))
+                .collect();
+            sum += parts.iter().map(|(loss, _)| f64::from(*loss)).sum::<f64>() / count;
+            step += 1;
+            let falling = std::f32::consts::PI * step as f32 / steps as f32;
+            let rate = RATE * 0.5 * (1.0 + falling.cos());
+            let (a, b) = (1.0 - 0.9_f32.powi(step), 1.0 - 0.999_f32.powi(step));
+            for (i, weight) in learned.iter_mut().enumerate() {
+                let slope = parts.iter().map(|(_, gradient)| gradient[i]).sum::<f32>();
+                let slope = slope / batch.len() as f32;
+                first[i] += 0.1 * (slope - first[i]);
+                second[i] += 0.001 * (slope * slope - second[i]);
+                *weight -= rate * (first[i] / a) / ((second[i] / b).sqrt() + 1e-8);
+            }
+        }
+        println!("epoch {epoch}: {sum:.5}");
+        losses.push(sum);
+    }
+    assert!(losses.is_sorted_by(|before, after| after < before), "{losses:?}");
+
+    // In the inputs' own units, and as a part of the limit.
+    let mut learned: Vec<f64> = learned.into_iter().map(f64::from).collect();
+    for unit in 0..FIRST {
+        for (i, (mean, deviation)) in scales.iter().enumerate() {
+            learned[i * FIRST + unit] /= deviation;
+            learned[INPUTS * FIRST + unit] -= learned[i * FIRST + unit] * mean;
+        }
+    }
+    for weight in &mut learned[last_from..] {
+        *weight *= SLOPE;
+    }
+    learned
 }
 
 #[test]
@@ -182,79 +269,23 @@ fn the_judge_learns() {
         .enumerate()
         .flat_map_iter(|(i, ((clean, width), _))| candidates(clean, *width as usize, i as u64))
         .collect();
-    let count = all.len() as f64;
-    println!("{count} candidates");
-
-    // In units of their deviation.
-    let mean = |f: &dyn Fn(&Candidate) -> f64| all.iter().map(f).sum::<f64>() / count;
-    let means: [f64; INPUTS] = std::array::from_fn(|i| mean(&|c| c.inputs[i].into()));
-    let deviations: [f64; INPUTS] = std::array::from_fn(|i| {
-        mean(&|c| (f64::from(c.inputs[i]) - means[i]).powi(2)).sqrt().max(1e-6)
-    });
-    for candidate in &mut all {
-        for ((input, mean), deviation) in candidate.inputs.iter_mut().zip(means).zip(deviations) {
-            *input = ((f64::from(*input) - mean) / deviation) as f32;
-        }
-    }
-
-    // Adam, with a rate that falls to nothing.
-    let mut random = Random(0);
-    let mut learned = vec![0.0_f32; LEARNED];
-    let layers = [(0, INPUTS, FIRST), (SECOND_FROM, FIRST, SECOND), (LAST_FROM, SECOND, 1)];
-    for (from, inputs, units) in layers {
-        for weight in &mut learned[from..from + inputs * units] {
-            *weight = (random.normal() * (2.0 / inputs as f64).sqrt()) as f32;
-        }
-    }
-    let (mut first, mut second) = (vec![0.0; LEARNED], vec![0.0; LEARNED]);
-    let steps = EPOCHS * all.len().div_ceil(BATCH);
-    let mut step = 0;
-    let mut losses = vec![];
-    for epoch in 0..EPOCHS {
-        for i in (1..all.len()).rev() {
-            all.swap(i, random.below(i + 1));
-        }
-        let mut sum = 0.0;
-        for batch in all.chunks(BATCH) {
-            // In parts of their own, so that the sum is the same whoever computes them.
-            let parts: Vec<_> =
-                batch.par_chunks(BATCH / 4).map(|part| loss(&learned, part)).collect();
-            sum += parts.iter().map(|(loss, _)| f64::from(*loss)).sum::<f64>() / count;
-            step += 1;
-            let falling = std::f32::consts::PI * step as f32 / steps as f32;
-            let rate = RATE * 0.5 * (1.0 + falling.cos());
-            let (a, b) = (1.0 - 0.9_f32.powi(step), 1.0 - 0.999_f32.powi(step));
-            for (i, weight) in learned.iter_mut().enumerate() {
-                let slope = parts.iter().map(|(_, gradient)| gradient[i]).sum::<f32>();
-                let slope = slope / batch.len() as f32;
-                first[i] += 0.1 * (slope - first[i]);
-                second[i] += 0.001 * (slope * slope - second[i]);
-                *weight -= rate * (first[i] / a) / ((second[i] / b).sqrt() + 1e-8);
-            }
-        }
-        println!("epoch {epoch}: {sum:.5}");
-        losses.push(sum);
-    }
-    assert!(losses.is_sorted_by(|before, after| after < before), "{losses:?}");
-
-    // In the inputs' own units, and as a part of the limit.
-    let mut learned: Vec<f64> = learned.into_iter().map(f64::from).collect();
-    for unit in 0..FIRST {
-        for i in 0..INPUTS {
-            learned[i * FIRST + unit] /= deviations[i];
-            learned[INPUTS * FIRST + unit] -= learned[i * FIRST + unit] * means[i];
-        }
-    }
-    for weight in &mut learned[LAST_FROM..] {
-        *weight *= SLOPE;
-    }
+    println!("{} candidates", all.len());
+    let scales = standardise(&mut all);
+    let tables = [
+        learn::<{ GLANCE.0 }, { GLANCE.1 }>(&mut all, &scales, EPOCHS / 2),
+        learn::<{ STUDY.0 }, { STUDY.1 }>(&mut all, &scales, EPOCHS),
+    ];
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/denoise/judge/weights.rs");
     let before = std::fs::read_to_string(file).unwrap();
-    let mut text = before.split_inclusive("= [\n").next().unwrap().to_owned();
-    for row in learned.chunks(8) {
-        let numbers: Vec<String> = row.iter().map(|weight| format!("{weight:.4}")).collect();
-        writeln!(text, "    {},", numbers.join(", ")).unwrap();
+    // The numbers are between what opens an array and what closes it.
+    let mut parts = before.split_inclusive("= [\n");
+    let mut text = parts.next().unwrap().to_owned();
+    for (table, after) in tables.iter().zip(parts) {
+        for row in table.chunks(8) {
+            let numbers: Vec<String> = row.iter().map(|weight| format!("{weight:.4}")).collect();
+            writeln!(text, "    {},", numbers.join(", ")).unwrap();
+        }
+        text.push_str(&after[after.find("];").unwrap()..]);
     }
-    text.push_str("];\n");
     std::fs::write(file, text).unwrap();
 }

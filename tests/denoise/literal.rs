@@ -1,7 +1,7 @@
 //! Both denoising algorithms, written down as they are described, with no
 //! thought of speed: full matrices, full sorts, one pixel at a time.
 
-use self::weights::{FIRST, INPUTS, SECOND, WEIGHTS};
+use self::weights::{GLANCE, INPUTS, OF_GLANCE, OF_STUDY, STUDY};
 use crate::common::oracle::{self, Penalty as Literal};
 use kgard::denoise::Penalty;
 use kgard::{Gaussian, Kernel, Matern32, Plan, Points, Regularizer};
@@ -382,7 +382,8 @@ fn ring(distance: isize) -> impl Iterator<Item = (isize, isize)> {
     all.filter(move |(dx, dy)| dx.abs().max(dy.abs()) == distance)
 }
 
-/// What the judge sees of a pixel: the pattern around it, turned, and the circumstances.
+/// What the judge sees of a pixel: those around it in their order, the pattern, turned, and
+/// the circumstances.
 pub(crate) fn seen(
     pixels: &Pixels<'_>,
     i: usize,
@@ -393,7 +394,7 @@ pub(crate) fn seen(
     let off = |dx: isize, dy: isize| {
         (side * (pixels.image[i] - pixels.around(i, dx, dy))).clamp(-1.0, 2.0)
     };
-    let reach = -2..=2_isize;
+    let reach = -3..=3_isize;
     let all = || reach.clone().flat_map(|dy| reach.clone().map(move |dx| (dx, dy)));
     // Where those like it are, by the moments of how much they are.
     let moment = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
@@ -407,16 +408,21 @@ pub(crate) fn seen(
         let (dx, dy) = if upright { (dy, dx) } else { (dx, dy) };
         off(if right { -dx } else { dx }, if below { -dy } else { dy })
     };
-    let pattern = all().filter(|&at| at != (0, 0)).map(turned);
-    let inputs: Vec<f64> = pattern.chain(circumstances).collect();
+    let mut inputs = vec![];
+    for distance in [1, 2] {
+        let mut sorted: Vec<f64> = ring(distance).map(|(dx, dy)| off(dx, dy)).collect();
+        sorted.sort_by(f64::total_cmp);
+        inputs.extend(sorted);
+    }
+    inputs.extend(all().filter(|&at| at != (0, 0)).map(turned));
+    inputs.extend(circumstances);
     inputs.try_into().expect("as many as there are")
 }
 
-/// What is wanted of a pixel, as a part of the limit: the network on what is around.
+/// What is wanted of a pixel, as a part of the limit: the small network on what is around,
+/// and the large one where that is not sure.
 fn judged(pixels: &Pixels<'_>, i: usize, amplitude: f64, circumstances: [f64; 2]) -> f64 {
     let inputs = seen(pixels, i, amplitude, circumstances);
-    let (first, rest) = WEIGHTS.split_at((INPUTS + 1) * FIRST);
-    let (second, last) = rest.split_at((FIRST + 1) * SECOND);
     let layer = |inputs: &[f64], weights: &[f32]| -> Vec<f64> {
         let units = weights.len() / (inputs.len() + 1);
         let one = [1.0];
@@ -427,8 +433,14 @@ fn judged(pixels: &Pixels<'_>, i: usize, amplitude: f64, circumstances: [f64; 2]
         (0..units).map(sum).collect()
     };
     let positive = |units: Vec<f64>| -> Vec<f64> { units.iter().map(|u| u.max(0.0)).collect() };
-    let units = positive(layer(&positive(layer(&inputs, first)), second));
-    1.0 - layer(&units, last)[0]
+    let spared = |weights: &[f32], (first, second): (usize, usize)| {
+        let (first, rest) = (&weights[..(INPUTS + 1) * first], &weights[(INPUTS + 1) * first..]);
+        let last = &rest[rest.len() - second - 1..];
+        let second = &rest[..rest.len() - second - 1];
+        layer(&positive(layer(&positive(layer(&inputs, first)), second)), last)[0]
+    };
+    let at_a_glance = spared(&OF_GLANCE, GLANCE);
+    1.0 - if at_a_glance.abs() > 0.3 { at_a_glance } else { spared(&OF_STUDY, STUDY) }
 }
 
 /// Takes out the most extreme studentised residual that may be an outlier,

@@ -5,8 +5,16 @@ import { equal, near, padded, randomNumbers, range, sum } from './plain.js';
 const BLOCK = 16;
 const IS_KNOWN = -1;
 const [DATA, CALM, FLAGS, SECTIONS] = [0, 1, 2, 8];
-const REACH = 2;
-const [INPUTS, FIRST, SECOND] = [26, 32, 16];
+const REACH = 3;
+const INPUTS = 74;
+const [GLANCE, STUDY] = [
+  [16, 8],
+  [128, 32],
+];
+const SURE = 0.3;
+// Numbers of a network, the last with three that do not matter.
+const numbers = ([first, second]) =>
+  (INPUTS + 1) * first + (first + 1) * second + second + 4;
 
 // The division into regions of src/denoise/grid.rs.
 function grid(width, height, region, core) {
@@ -192,9 +200,10 @@ function gathered(grid, tile, { pixels, worth, masks }) {
   return cells;
 }
 
-// What is wanted of a pixel, as a part of the limit: src/denoise/judge.rs. `at` gives the
-// pixels around, and `sign` is the side that the pixel is off to.
-function wanted(at, sign, network, { amplitude, floor_, impulses }) {
+// What is wanted of a pixel, as a part of the limit, and whether it had to be studied:
+// src/denoise/judge.rs. `at` gives the pixels around, and `sign` is the side that the pixel
+// is off to.
+function wanted(at, sign, networks, { amplitude, floor_, impulses }) {
   const off = (u, v) => Math.min(Math.max((sign * (at(0, 0) - at(u, v))) / amplitude, -1), 2);
   const reach = range(2 * REACH + 1).map((i) => i - REACH);
   const places = reach.flatMap((v) => reach.map((u) => [u, v]));
@@ -203,24 +212,35 @@ function wanted(at, sign, network, { amplitude, floor_, impulses }) {
   const right = moment((u) => u) > 0;
   const below = moment((_, v) => v) > 0;
   const upright = moment((u, v) => v * v - u * u) > 0;
-  const inputs = places
+  const sorted = (distance) =>
+    places
+      .filter(([u, v]) => Math.max(Math.abs(u), Math.abs(v)) === distance)
+      .map(([u, v]) => off(u, v))
+      .toSorted((a, b) => a - b);
+  const turned = places
     .filter(([u, v]) => u || v)
     .map(([u, v]) => (upright ? [v, u] : [u, v]))
     .map(([u, v]) => off(right ? -u : u, below ? -v : v));
-  inputs.push(floor_ / amplitude, impulses);
-  const layer = (inputs, units, first) =>
+  const inputs = [...sorted(1), ...sorted(2), ...turned, floor_ / amplitude, impulses];
+  const layer = (network, inputs, units, first) =>
     range(units).map((unit) =>
       sum([...inputs, 1].map((x, i) => x * network[first + i * units + unit])),
     );
   const positive = (units) => units.map((unit) => Math.max(unit, 0));
-  const second = (INPUTS + 1) * FIRST;
-  const units = positive(layer(positive(layer(inputs, FIRST, 0)), SECOND, second));
-  const [spared] = layer(units, 1, second + (FIRST + 1) * SECOND);
-  return 1 - spared;
+  const spared = (network, [first, second]) => {
+    const from = (INPUTS + 1) * first;
+    const units = positive(layer(network, inputs, first, 0));
+    const last = positive(layer(network, units, second, from));
+    return layer(network, last, 1, from + (first + 1) * second)[0];
+  };
+  const atAGlance = spared(networks, GLANCE);
+  const isStudied = Math.abs(atAGlance) <= SURE;
+  const least = isStudied ? spared(networks.subarray(numbers(GLANCE)), STUDY) : atAGlance;
+  return { part: 1 - least, isStudied };
 }
 
 // src/denoise/impulses.rs, pixel by pixel.
-function look(pixels, { width, height }, known, network) {
+function look(pixels, { width, height }, known, networks) {
   const { witnesses, suspect, spread_factor, clump, like_a_clump } = known;
   const { alone_enough, off_enough } = known;
   const reflected = (p, length) => {
@@ -254,22 +274,29 @@ function look(pixels, { width, height }, known, network) {
     const isAlone = by > alone_enough && Math.abs(here - middle) > off_enough;
     const isClear = by > known.clear_by && spread < known.clear_spread;
     let worth = Number(isAlone || clumped);
+    let [isSure, isStudied] = [false, false];
     if (worth && known.amplitude > 0) {
-      const around = (u, v) => at(x + u, y + v);
-      const part = isClear ? 0 : wanted(around, here < middle ? -1 : 1, network, known);
+      let part = 0;
+      if (!isClear) {
+        const around = (u, v) => at(x + u, y + v);
+        ({ part, isStudied } = wanted(around, here < middle ? -1 : 1, networks, known));
+        isSure = !isStudied;
+      }
       worth = part > known.wanted_most ? 0 : Math.max(part, known.wanted_least) ** -2;
     }
-    return { calm, worth, isClear, clumped: clumped && !isAlone };
+    return { calm, worth, isClear, isSure, isStudied, clumped: clumped && !isAlone };
   });
 }
 
 export async function lookSeesImpulses(device) {
-  let [clumps, clear] = [0, 0];
-  const worths = new Set();
-  // Any network will do.
-  const random = randomNumbers(11);
-  const weights = (INPUTS + 1) * FIRST + (FIRST + 1) * SECOND + SECOND + 4;
-  const network = Float32Array.from(range(weights), () => 0.3 * (random() - 0.5));
+  let [clumps, clear, glances, refused] = [0, 0, 0, 0];
+  const studied = new Set();
+  // Any networks will do of which the small one is sometimes sure.
+  const random = randomNumbers(21);
+  const networks = Float32Array.from(
+    range(numbers(GLANCE) + numbers(STUDY)),
+    () => 0.4 * (random() - 0.5),
+  );
   for (const WG of [16, 64]) {
     const pipeline = await device.pipeline('look', { WG });
     for (const grid of GRIDS) {
@@ -300,19 +327,21 @@ export async function lookSeesImpulses(device) {
             device.uniform(await device.structure('look', 'Tile', tile)),
             device.storage(new Float32Array(held(pixels, tile))),
             looks,
-            device.storage(network),
+            device.storage(networks),
           ],
         );
         const found = await device.floats(looks);
-        const whole = look(pixels, grid, known, network);
+        const whole = look(pixels, grid, known, networks);
         // What regions cover; blocks around it do not have all their neighbours.
         const [ours, theirs] = [[], []];
         for (const y of range(tile.out_height)) {
           for (const x of range(tile.out_width)) {
             const [u, v] = [tile.out_left + x, tile.out_top + y];
-            const { calm, worth, clumped, isClear } = whole[v * grid.width + u];
+            const { calm, worth, clumped, isClear, isSure, isStudied } = whole[v * grid.width + u];
             ours.push(calm, worth);
-            worths.add(worth);
+            if (isStudied) studied.add(worth);
+            glances += Number(isSure);
+            refused += Number((isSure || isStudied) && worth === 0);
             clear += Number(isClear && worth > 0);
             clumps += Number(clumped);
             const at = 2 * ((v - tile.top) * tile.held_width + u - tile.left);
@@ -325,7 +354,9 @@ export async function lookSeesImpulses(device) {
   }
   if (clumps < 20) throw new Error(`only ${clumps} pixels in clumps`);
   if (clear < 20) throw new Error(`only ${clear} clear cases`);
-  if (!worths.has(0) || worths.size < 20) throw new Error(`only ${worths.size} judgements`);
+  if (glances < 10) throw new Error(`only ${glances} judgements at a glance`);
+  if (studied.size < 20) throw new Error(`only ${studied.size} judgements after a study`);
+  if (refused < 10) throw new Error(`only ${refused} are no candidates`);
 }
 
 // The mean gradient of a region: `gradients` in src/denoise/survey.rs.
