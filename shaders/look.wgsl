@@ -284,7 +284,7 @@ fn look(
     var worth = select(0.0, 1.0, can_be);
     var inputs = array<f32, INPUTS>();
     if can_be && tile.amplitude > 0.0 {
-        if by > tile.clear_by && around < tile.clear_spread {
+        if max(here - v[6], v[1] - here) > tile.clear_by && around < tile.clear_spread {
             worth = 1.0 / (tile.wanted_least * tile.wanted_least);
         } else {
             inputs = inputs_of(x, y, here, middle);

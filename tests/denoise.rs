@@ -141,6 +141,43 @@ fn impulses_side_by_side_are_found() {
     assert!(5 * found > 3 * clumped.len(), "{found} of {}", clumped.len());
 }
 
+/// Pixels of a line have two neighbours like themselves: where impulses are allowed as many,
+/// the pattern has to tell.
+#[test]
+fn lines_are_kept_among_impulses() {
+    let (width, height) = (192, 160);
+    let is_line = |x: usize, y: usize| {
+        let upright = x % 24 == 5 && y < 70;
+        let slanted = y >= 80 && (x + y / 2) % 48 == 11;
+        let diagonal = y >= 80 && (x + 200 - y) % 40 == 3;
+        upright || slanted || diagonal
+    };
+    for (share, seed) in [(0.03, 1), (0.06, 2), (0.1, 3)] {
+        let mut random = Random(seed);
+        let (mut pixels, mut hit, mut lines) = (vec![], vec![], vec![]);
+        for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
+            let smooth = 90.0 + 20.0 * (x as f64 / 60.0).sin() + 15.0 * (y as f64 / 50.0).cos();
+            let line = if is_line(x, y) { 90.0 } else { 0.0 };
+            let is_hit = random.uniform() < share;
+            let sign = if random.uniform() < 0.5 { -1.0 } else { 1.0 };
+            let impulse = if is_hit { sign * 100.0 } else { 0.0 };
+            pixels.push((smooth + line + 4.0 * random.normal() + impulse) as f32);
+            hit.push(is_hit);
+            lines.push(is_line(x, y) && !is_hit);
+        }
+        let denoised = Denoiser::new(255.0).denoise(plane(&pixels, width)).unwrap();
+        assert!(denoised.report.conditions.witnesses >= 2);
+        let flagged = |of: &[bool]| {
+            let outliers = denoised.outliers.samples().iter().zip(of);
+            let flagged = outliers.filter(|&(&u, &of)| of && u != 0.0).count();
+            flagged as f64 / of.iter().filter(|&&of| of).count() as f64
+        };
+        println!("{share} lines {} hit {}", flagged(&lines), flagged(&hit));
+        assert!(flagged(&lines) < 0.25, "{share}: {} of the lines", flagged(&lines));
+        assert!(flagged(&hit) > 0.95, "{share}: {} of the impulses", flagged(&hit));
+    }
+}
+
 #[test]
 fn impulses_are_found_and_noise_is_removed() {
     let (width, height) = (160, 120);

@@ -74,7 +74,11 @@ fn assert_same_with_core(core: usize, ours: &Denoised<f32>, cpu: &Denoised<f32>,
     let pairs = ours.outliers.samples().iter().zip(cpu.outliers.samples());
     let differ = pairs.clone().filter(|(a, b)| (**a != 0.0) != (**b != 0.0)).count();
     let regions = ours.image.samples().len().div_ceil(core * core);
-    assert!(differ <= (regions + 500) / 1000, "{what}: {differ} outliers of {}", cpu.report.outliers);
+    assert!(
+        differ <= (regions + 500) / 1000,
+        "{what}: {differ} outliers of {}",
+        cpu.report.outliers
+    );
     let relative = |a: f32, b: f32| (a - b).abs() / b.abs().max(1.0);
     let pixels = ours.image.samples().iter().zip(cpu.image.samples());
     let far = pixels.filter(|(a, b)| relative(**a, **b) > 1e-3).count();

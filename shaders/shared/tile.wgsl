@@ -57,8 +57,8 @@ struct Tile {
     // What is wanted of a pixel at least and at most, as a part of the limit.
     wanted_least: f32,
     wanted_most: f32,
-    // A pixel is clearly an impulse that is alone by more than this where the spread is less
-    // than that.
+    // A pixel is clearly an impulse that is beyond all but one of its neighbours by more than
+    // this where the spread is less than that.
     clear_by: f32,
     clear_spread: f32,
 }

@@ -93,8 +93,8 @@ pub(crate) struct Known<T> {
     pub(crate) off_enough: T,
     /// What nearly all impulses are off by; zero if that is not known.
     pub(crate) amplitude: T,
-    /// A pixel is clearly an impulse that is alone by more than this where the spread is
-    /// less than that.
+    /// A pixel is clearly an impulse that is beyond all but one of its neighbours by more
+    /// than this where the spread is less than that.
     pub(crate) clear: (T, T),
 }
 
@@ -149,8 +149,7 @@ fn look_at<T: Real, const FUSED: bool>(
     let clump = known.map_or(T::infinity(), |known| known.clump());
     let mut candidates = Candidates::new();
     for (b, calm) in calm.chunks_mut(BLOCK).enumerate() {
-        let zeros = [T::zero(); BLOCK];
-        let (mut spread, mut middle, mut by, mut off) = (zeros, zeros, zeros, zeros);
+        let [mut spread, mut middle, mut by, mut off, mut beyond] = [[T::zero(); BLOCK]; 5];
         for start in (0..BLOCK).step_by(LANES) {
             // The column left of the pixels.
             let x = b * BLOCK + start + REACH - 1;
@@ -169,6 +168,7 @@ fn look_at<T: Real, const FUSED: bool>(
             let (low, high) = (v[c], v[7 - c]);
             for l in 0..LANES {
                 by[start + l] = larger(pixel[l] - high[l], low[l] - pixel[l]);
+                beyond[start + l] = larger(pixel[l] - v[6][l], v[1][l] - pixel[l]);
                 off[start + l] = larger(pixel[l] - v[2][l], v[5][l] - pixel[l]);
                 spread[start + l] = v[5][l] - v[2][l];
                 middle[start + l] = half * (v[3][l] + v[4][l]);
@@ -202,7 +202,7 @@ fn look_at<T: Real, const FUSED: bool>(
             }
             worth[row + x] = T::one();
             let Some((judge, doubtful)) = &mut judge else { continue };
-            if let Some(clear) = judge.if_clear(by[i], spread) {
+            if let Some(clear) = judge.if_clear(beyond[i], spread) {
                 worth[row + x] = clear;
                 continue;
             }

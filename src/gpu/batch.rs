@@ -13,7 +13,7 @@ use super::shader::{Clock, Download, Staging, Step};
 use super::tile::{Cut, Tile, word};
 use super::{Gpu, GpuError};
 use crate::denoise::impulses::{BLOCK, REACH, padded};
-use crate::denoise::judge::{OF_GLANCE, OF_STUDY};
+use crate::denoise::judge::weights::{OF_GLANCE, OF_STUDY};
 use crate::denoise::ladder::Ladder;
 use crate::denoise::rows::read;
 use crate::denoise::run::Run;

@@ -44,7 +44,9 @@ impl Look {
 mod tests {
     use super::*;
     use crate::denoise::impulses::REACH;
-    use crate::denoise::judge::{DIFFERENCES, GLANCE, INPUTS, STUDY, SURE};
+    use crate::denoise::judge::SURE;
+    use crate::denoise::judge::pattern::DIFFERENCES;
+    use crate::denoise::judge::weights::{GLANCE, INPUTS, STUDY};
 
     #[test]
     fn the_networks_are_those_of_the_processor() {

@@ -18,6 +18,8 @@ use std::fmt::Write;
 /// Sizes of each photograph, and times that each is spoilt.
 const SCALES: [f64; 3] = [1.0, 0.6, 0.4];
 const TIMES: u64 = 60;
+/// The part of these that have been drawn on.
+const DRAWN: f64 = 0.15;
 /// Of the training.
 const EPOCHS: usize = 8;
 const BATCH: usize = 2048;
@@ -35,9 +37,37 @@ struct Candidate {
     weight: f32,
 }
 
+/// Draws strokes of one pixel, straight and bent, as pens and letters have them.
+fn draw(pixels: &mut [f64], width: usize, random: &mut Random) {
+    let height = pixels.len() / width;
+    let density = 1500.0 * 8_f64.powf(random.uniform());
+    for _ in 0..(pixels.len() as f64 / density) as usize {
+        let tone = 255.0 * random.uniform();
+        let quarter = std::f64::consts::FRAC_PI_2;
+        let turns = 4.0 * random.uniform();
+        let mut angle = quarter * if random.uniform() < 0.4 { turns.floor() } else { turns };
+        let bend = if random.uniform() < 0.5 { 0.4 * (random.uniform() - 0.5) } else { 0.0 };
+        let (mut x, mut y) = (width as f64 * random.uniform(), height as f64 * random.uniform());
+        for _ in 0..(4.0 * 16_f64.powf(random.uniform())) as usize {
+            if !(0.0..width as f64).contains(&x) || !(0.0..height as f64).contains(&y) {
+                break;
+            }
+            pixels[y as usize * width + x as usize] = tone;
+            // One pixel along the longer axis.
+            let (sin, cos) = angle.sin_cos();
+            let step = 1.0 / sin.abs().max(cos.abs());
+            (x, y, angle) = (x + step * cos, y + step * sin, angle + bend);
+        }
+    }
+}
+
 /// The candidates of a photograph with noise and impulses of its own.
 fn candidates(clean: &[f64], width: usize, seed: u64) -> Vec<Candidate> {
     let mut random = Random(seed);
+    let mut clean = clean.to_vec();
+    if random.uniform() < DRAWN {
+        draw(&mut clean, width, &mut random);
+    }
     let decibels =
         13.0 + 17.0 * random.uniform() + if random.uniform() < 0.15 { 12.0 } else { 0.0 };
     let power = clean.iter().map(|c| c * c).sum::<f64>() / clean.len() as f64;
@@ -47,7 +77,7 @@ fn candidates(clean: &[f64], width: usize, seed: u64) -> Vec<Candidate> {
     let size = 50.0 * 4_f64.powf(random.uniform());
     let kind = random.uniform();
     let (mut pixels, mut is_impulse) = (vec![], vec![]);
-    for c in clean {
+    for c in &clean {
         let noisy = c + sigma * random.normal();
         let is_hit = random.uniform() < share;
         let sign = if random.uniform() < 0.5 { -1.0 } else { 1.0 };
@@ -73,7 +103,7 @@ fn candidates(clean: &[f64], width: usize, seed: u64) -> Vec<Candidate> {
     let circumstances = [noise / amplitude, f64::from(known.impulses)];
     let is_judged = |&i: &usize| {
         pixels.can_be(i, known.witnesses, known.extreme.into(), noise, size)
-            && !pixels.is_clear(i, known.witnesses, size)
+            && !pixels.is_clear(i, size)
     };
     let candidate = |i: usize| {
         let off = (pixels.off(i).abs() / amplitude).clamp(0.2, 1.0) as f32;

@@ -255,7 +255,7 @@ pub(crate) fn automatic(
                 if size == 0.0 || noise == 0.0 {
                     return Some(1.0);
                 }
-                if pixels.is_clear(i, witnesses, size) {
+                if pixels.is_clear(i, size) {
                     return Some(0.75);
                 }
                 let amplitude = size / 0.6;
@@ -357,8 +357,8 @@ impl<'a> Pixels<'a> {
     }
 
     /// Whether a candidate is clearly an impulse.
-    pub(crate) fn is_clear(&self, i: usize, witnesses: usize, size: f64) -> bool {
-        self.alone(i, witnesses) > 1.3 * size && self.spread(i) < 0.4 * size
+    pub(crate) fn is_clear(&self, i: usize, size: f64) -> bool {
+        self.alone(i, 1) > 1.3 * size && self.spread(i) < 0.4 * size
     }
 
     /// Whether a pixel is a candidate for an outlier.

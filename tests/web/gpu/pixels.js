@@ -263,16 +263,17 @@ function look(pixels, { width, height }, known, networks) {
     const beyond = (sign) => ring.filter((off) => sign * off > clump).length;
     const standsOut = Math.max(here - around[2], around[5] - here) > clump;
     const clumped = standsOut && Math.max(beyond(1), beyond(-1)) + like_a_clump >= 16;
-    return { here, by, clumped, spread: around[5] - around[2], middle: (around[3] + around[4]) / 2 };
+    const [spread, middle] = [around[5] - around[2], (around[3] + around[4]) / 2];
+    return { here, by, clumped, spread, middle, beyondMost: Math.max(here - around[6], around[1] - here) };
   });
-  return seen.map(({ here, by, clumped, middle }, i) => {
+  return seen.map(({ here, by, beyondMost, clumped, middle }, i) => {
     const [x, row, y] = [i % width, i - (i % width), Math.floor(i / width)];
     const first = x - (x % BLOCK);
     const block = seen.slice(row + first, row + Math.min(first + BLOCK, width));
     const spread = sum(block.map(({ spread }) => spread)) / block.length;
     const calm = by > Math.max(suspect, spread * spread_factor) ? middle : here;
     const isAlone = by > alone_enough && Math.abs(here - middle) > off_enough;
-    const isClear = by > known.clear_by && spread < known.clear_spread;
+    const isClear = beyondMost > known.clear_by && spread < known.clear_spread;
     let worth = Number(isAlone || clumped);
     let [isSure, isStudied] = [false, false];
     if (worth && known.amplitude > 0) {

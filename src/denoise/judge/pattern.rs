@@ -1,0 +1,145 @@
+//! What is around candidates, and from which side it is looked at.
+
+use super::super::impulses::{REACH, Window, larger};
+use super::Candidates;
+use crate::Real;
+use crate::real::{constant, count};
+
+/// Candidates that are glanced at together.
+pub(super) const CANDIDATES: usize = 8;
+/// Differences are cut there, in units of the impulses' size.
+pub(crate) const DIFFERENCES: (f64, f64) = (-1.0, 2.0);
+/// Rows and columns of the pattern.
+const SIDE: usize = 2 * REACH + 1;
+
+/// One number of each candidate.
+pub(super) type Lanes<T> = [T; CANDIDATES];
+/// What is around each, row by row.
+pub(super) type Pattern<T> = [[Lanes<T>; SIDE]; SIDE];
+
+/// By how much the candidates exceed what is around them, or fall below, each times `scale`.
+#[inline(always)]
+pub(super) fn pattern<T: Real>(
+    window: Window<'_, T>,
+    candidates: &Candidates<T>,
+    scale: T,
+) -> Pattern<T> {
+    let &Candidates { columns, sides, .. } = candidates;
+    let (low, high) = (constant::<T>(DIFFERENCES.0), constant::<T>(DIFFERENCES.1));
+    let mut scales = sides;
+    let mut pixels = [T::zero(); CANDIDATES];
+    for ((pixel, own), column) in pixels.iter_mut().zip(&mut scales).zip(columns) {
+        *pixel = window[REACH][column + REACH];
+        *own = *own * scale;
+    }
+    let mut pattern = [[[T::zero(); CANDIDATES]; SIDE]; SIDE];
+    for (row, line) in pattern.iter_mut().zip(window) {
+        for (across, off) in row.iter_mut().enumerate() {
+            for (off, column) in off.iter_mut().zip(columns) {
+                *off = line[column + across];
+            }
+            for ((off, &pixel), &scale) in off.iter_mut().zip(&pixels).zip(&scales) {
+                *off = smaller(larger(scale * (pixel - *off), low), high);
+            }
+        }
+    }
+    pattern
+}
+
+/// Where the pixels of a pattern are that have this distance from its middle.
+pub(super) fn at_distance(distance: usize) -> impl Iterator<Item = (usize, usize)> {
+    let all = (0..SIDE).flat_map(|i| (0..SIDE).map(move |j| (i, j)));
+    all.filter(move |(i, j)| i.abs_diff(REACH).max(j.abs_diff(REACH)) == distance)
+}
+
+/// Batcher's odd-even merge sort of a power of two values, lane by lane.
+#[inline(always)]
+pub(super) fn sort<T: Real>(values: &mut [Lanes<T>]) {
+    let count = values.len();
+    let mut length = 1;
+    while length < count {
+        let mut step = length;
+        while step > 0 {
+            for first in (step % length..count - step).step_by(2 * step) {
+                for low in first..(first + step).min(count - step) {
+                    if low / (2 * length) == (low + step) / (2 * length) {
+                        let (a, b) = (values[low], values[low + step]);
+                        for lane in 0..CANDIDATES {
+                            values[low][lane] = smaller(a[lane], b[lane]);
+                            values[low + step][lane] = larger(a[lane], b[lane]);
+                        }
+                    }
+                }
+            }
+            step /= 2;
+        }
+        length *= 2;
+    }
+}
+
+/// Turns and flips patterns, each for itself, until they lie as the network knows them.
+#[inline(always)]
+pub(super) fn turn<T: Real>(pattern: &mut Pattern<T>) {
+    // The more a pixel is like the candidate, the more it weighs.
+    let (mut rows, mut columns) =
+        ([[T::zero(); CANDIDATES]; SIDE], [[T::zero(); CANDIDATES]; SIDE]);
+    for (down, row) in pattern.iter().enumerate() {
+        for (across, off) in row.iter().enumerate() {
+            for lane in 0..CANDIDATES {
+                let like = larger(T::one() - off[lane], T::zero());
+                let weight = like * like;
+                rows[down][lane] = rows[down][lane] + weight;
+                columns[across][lane] = columns[across][lane] + weight;
+            }
+        }
+    }
+    let [mut to_left, mut to_top, mut beside] = [[T::zero(); CANDIDATES]; 3];
+    for distance in 1..=REACH {
+        let (low, high) = (REACH - distance, REACH + distance);
+        let distance: T = count(distance);
+        for lane in 0..CANDIDATES {
+            let (left, right) = (columns[low][lane], columns[high][lane]);
+            let (above, below) = (rows[low][lane], rows[high][lane]);
+            to_left[lane] = to_left[lane] + distance * (left - right);
+            to_top[lane] = to_top[lane] + distance * (above - below);
+            let more = (left + right) - (above + below);
+            beside[lane] = beside[lane] + distance * distance * more;
+        }
+    }
+    for i in 0..SIDE {
+        for j in 0..REACH {
+            exchange(pattern, (i, j), (i, SIDE - 1 - j), &to_left);
+        }
+    }
+    for i in 0..REACH {
+        for j in 0..SIDE {
+            exchange(pattern, (i, j), (SIDE - 1 - i, j), &to_top);
+        }
+    }
+    for i in 0..SIDE {
+        for j in 0..i {
+            exchange(pattern, (i, j), (j, i), &beside);
+        }
+    }
+}
+
+/// Exchanges two places of the patterns for which a number is negative.
+#[inline(always)]
+fn exchange<T: Real>(
+    pattern: &mut Pattern<T>,
+    a: (usize, usize),
+    b: (usize, usize),
+    of: &Lanes<T>,
+) {
+    let (here, there) = (pattern[a.0][a.1], pattern[b.0][b.1]);
+    for lane in 0..CANDIDATES {
+        let is_negative = of[lane] < T::zero();
+        pattern[a.0][a.1][lane] = if is_negative { there[lane] } else { here[lane] };
+        pattern[b.0][b.1][lane] = if is_negative { here[lane] } else { there[lane] };
+    }
+}
+
+#[inline(always)]
+fn smaller<T: Real>(a: T, b: T) -> T {
+    if b < a { b } else { a }
+}

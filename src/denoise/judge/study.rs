@@ -1,0 +1,76 @@
+//! The large network: whole batches of candidates, as products of matrices.
+
+use super::super::impulses::larger;
+use super::weights::{INPUTS, OF_STUDY, STUDY};
+use crate::Real;
+use crate::linalg::batch::{Entries, Packed};
+use crate::real::constant;
+use alloc::vec::Vec;
+
+/// What it has learned.
+#[derive(Debug, Clone)]
+pub(super) struct Study<T> {
+    first: Layer<T>,
+    second: Layer<T>,
+    /// What each unit of the second layer adds to the sum, and what that begins with.
+    last: Vec<T>,
+}
+
+/// Hidden units: the weights of their inputs, and what their sums begin with.
+#[derive(Debug, Clone)]
+struct Layer<T> {
+    weights: Packed<T>,
+    begin: Vec<T>,
+}
+
+impl<T: Real> Study<T> {
+    pub(super) fn new() -> Self {
+        let (first, rest) = OF_STUDY.split_at((INPUTS + 1) * STUDY.0);
+        let (second, last) = rest.split_at((STUDY.0 + 1) * STUDY.1);
+        Self {
+            first: Layer::new(first, INPUTS),
+            second: Layer::new(second, STUDY.0),
+            last: last.iter().map(|&weight| constant(weight.into())).collect(),
+        }
+    }
+
+    /// $z$: how much less is wanted of each, from what is seen of all.
+    pub(super) fn spared(&self, inputs: &[T]) -> impl Iterator<Item = T> {
+        let units = self.second.units(&self.first.units(inputs));
+        let sum = |units: &[T]| {
+            let weighted = units.iter().zip(&self.last).map(|(&unit, &weight)| unit * weight);
+            weighted.fold(self.last[STUDY.1], |sum, x| sum + x)
+        };
+        let spared: Vec<T> = units.chunks_exact(STUDY.1).map(sum).collect();
+        spared.into_iter()
+    }
+}
+
+impl<T: Real> Layer<T> {
+    /// From a table of the weights of each input, and then what units begin with.
+    fn new(table: &[f32], inputs: usize) -> Self {
+        let units = table.len() / (inputs + 1);
+        let entry = |input: usize, unit: usize| constant(table[input * units + unit].into());
+        let weights: Vec<T> = (0..units)
+            .flat_map(|unit| (0..inputs).map(move |i| (i, unit)))
+            .map(|(i, u)| entry(i, u))
+            .collect();
+        let begin = (0..units).map(|unit| entry(inputs, unit)).collect();
+        Self { weights: Packed::new(&weights, inputs), begin }
+    }
+
+    /// What units say to inputs: the sum of these with the weights of each, and one more, as
+    /// far as it is positive.
+    fn units(&self, inputs: &[T]) -> Vec<T> {
+        let (length, units) = (self.weights.columns(), self.begin.len());
+        let mut out = alloc::vec![T::zero(); inputs.len() / length * units];
+        let inputs = Entries { of: inputs, stride: length, start: 0 };
+        self.weights.multiply(inputs, Entries { of: &mut out[..], stride: units, start: 0 });
+        for out in out.chunks_exact_mut(units) {
+            for (out, &begin) in out.iter_mut().zip(&self.begin) {
+                *out = larger(*out + begin, T::zero());
+            }
+        }
+        out
+    }
+}
