@@ -22,7 +22,7 @@ const INPUTS = 74u;
 const GLANCE = vec2(16u, 8u);
 const STUDY = vec2(128u, 32u);
 const DIFFERENCES = vec2(-1.0, 2.0);
-const SURE = 0.3;
+const SURE = 0.45;
 // Where they begin.
 const OF_GLANCE = 0u;
 const OF_STUDY = OF_GLANCE

@@ -34,12 +34,12 @@ use alloc::vec::Vec;
 
 /// What is wanted at least and at most, as a part of the limit. A pixel of which more is
 /// wanted is a detail.
-pub(crate) const WANTED: (f64, f64) = (0.75, 1.2);
+pub(crate) const WANTED: (f64, f64) = (0.5, 1.4);
 /// A pixel is clear that is beyond all but one of its neighbours by so many times the least
 /// size of an impulse, where the spread is below the other. Lines have two.
 pub(crate) const CLEAR: (f64, f64) = (1.3, 0.4);
 /// The glance decides where it says more than this, or less than minus this.
-pub(crate) const SURE: f64 = 0.3;
+pub(crate) const SURE: f64 = 0.45;
 /// Candidates that are studied together.
 const DOUBTFUL: usize = 64;
 

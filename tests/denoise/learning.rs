@@ -26,8 +26,10 @@ const BATCH: usize = 2048;
 const RATE: f32 = 0.004;
 /// How much more it matters to miss an impulse.
 const MISSING: f32 = 1.5;
-/// What log-odds are multiplied with to be a part of the limit.
-const SLOPE: f64 = 0.1;
+/// What log-odds are multiplied with to be a part of the limit, and what is taken off them
+/// before: most of what missing an impulse was given more.
+const SLOPE: f64 = 0.15;
+const CAUTION: f64 = 1.0 / 3.0;
 
 /// One pixel that stands alone, but not clearly.
 struct Candidate {
@@ -270,6 +272,7 @@ fn learn<const FIRST: usize, const SECOND: usize>(
             learned[INPUTS * FIRST + unit] -= learned[i * FIRST + unit] * mean;
         }
     }
+    learned[last_from + SECOND] -= CAUTION;
     for weight in &mut learned[last_from..] {
         *weight *= SLOPE;
     }

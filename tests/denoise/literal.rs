@@ -256,11 +256,11 @@ pub(crate) fn automatic(
                     return Some(1.0);
                 }
                 if pixels.is_clear(i, size) {
-                    return Some(0.75);
+                    return Some(0.5);
                 }
                 let amplitude = size / 0.6;
                 let part = judged(&pixels, i, amplitude, [floor / amplitude, share]);
-                (part <= 1.2).then(|| part.max(0.75))
+                (part <= 1.4).then(|| part.max(0.5))
             })
             .collect();
         let doubt = if noise > 0.0 { 0.2 } else { 0.0 };
@@ -440,7 +440,7 @@ fn judged(pixels: &Pixels<'_>, i: usize, amplitude: f64, circumstances: [f64; 2]
         layer(&positive(layer(&positive(layer(&inputs, first)), second)), last)[0]
     };
     let at_a_glance = spared(&OF_GLANCE, GLANCE);
-    1.0 - if at_a_glance.abs() > 0.3 { at_a_glance } else { spared(&OF_STUDY, STUDY) }
+    1.0 - if at_a_glance.abs() > 0.45 { at_a_glance } else { spared(&OF_STUDY, STUDY) }
 }
 
 /// Takes out the most extreme studentised residual that may be an outlier,

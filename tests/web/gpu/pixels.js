@@ -11,7 +11,7 @@ const [GLANCE, STUDY] = [
   [16, 8],
   [128, 32],
 ];
-const SURE = 0.3;
+const SURE = 0.45;
 // Numbers of a network, the last with three that do not matter.
 const numbers = ([first, second]) =>
   (INPUTS + 1) * first + (first + 1) * second + second + 4;
