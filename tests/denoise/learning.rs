@@ -27,9 +27,9 @@ const RATE: f32 = 0.004;
 /// How much more it matters to miss an impulse.
 const MISSING: f32 = 1.5;
 /// What log-odds are multiplied with to be a part of the limit, and what is taken off them
-/// before: most of what missing an impulse was given more.
+/// before: some of what missing an impulse was given more.
 const SLOPE: f64 = 0.15;
-const CAUTION: f64 = 1.0 / 3.0;
+const CAUTION: f64 = 0.13;
 
 /// One pixel that stands alone, but not clearly.
 struct Candidate {
