@@ -296,7 +296,7 @@ export async function lookSeesImpulses(device) {
   const random = randomNumbers(21);
   const networks = Float32Array.from(
     range(numbers(GLANCE) + numbers(STUDY)),
-    () => 0.4 * (random() - 0.5),
+    () => 0.48 * (random() - 0.5),
   );
   for (const WG of [16, 64]) {
     const pipeline = await device.pipeline('look', { WG });
