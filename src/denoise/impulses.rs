@@ -19,6 +19,7 @@
 //! it: see [`judge`](super::judge).
 
 use super::judge::{Candidates, Doubtful, Judge};
+use super::sort::{LANES, sort_8};
 use crate::Real;
 use crate::linalg::simd::{Routine, dispatch};
 use crate::real::{constant, count};
@@ -34,9 +35,6 @@ pub(crate) const SUSPECT: f64 = 1.5;
 pub(crate) const WIDENING: f64 = 2.0;
 /// Pixels of a row over which the spread is averaged.
 pub(crate) const BLOCK: usize = 16;
-/// Pixels whose neighbours are sorted at a time: eight of each have to stay in
-/// registers.
-const LANES: usize = 8;
 
 /// Clumps are looked for where impulses have so many neighbours like them.
 const CLUMPED: usize = 3;
@@ -164,7 +162,7 @@ fn look_at<T: Real, const FUSED: bool>(
                 load(below, x + 1),
                 load(below, x + 2),
             ];
-            sort(&mut v);
+            sort_8(&mut v);
             let (low, high) = (v[c], v[7 - c]);
             for l in 0..LANES {
                 by[start + l] = larger(pixel[l] - high[l], low[l] - pixel[l]);
@@ -223,39 +221,19 @@ fn look_at<T: Real, const FUSED: bool>(
 #[inline(always)]
 fn is_in_clump<T: Real>(window: Window<'_, T>, x: usize, clump: T) -> bool {
     let pixel = window[REACH][x];
-    let (mut above, mut below) = (0, 0);
+    let (mut above, mut below) = (0_usize, 0_usize);
     for (i, row) in window[REACH - AROUND..=REACH + AROUND].iter().enumerate() {
+        let row = &row[x - AROUND..][..=2 * AROUND];
         // All of the first and the last row, the ends of the others.
         let step = if i % (2 * AROUND) == 0 { 1 } else { 2 * AROUND };
-        for &around in row[x - AROUND..=x + AROUND].iter().step_by(step) {
-            above += usize::from(pixel - around > clump);
-            below += usize::from(around - pixel > clump);
+        let mut across = 0;
+        while across <= 2 * AROUND {
+            above += usize::from(pixel - row[across] > clump);
+            below += usize::from(row[across] - pixel > clump);
+            across += step;
         }
     }
     above.max(below) + LIKE_A_CLUMP >= 8 * AROUND
-}
-
-/// Batcher's odd-even merge sort of eight values, lane by lane.
-#[inline(always)]
-fn sort<T: Real>(v: &mut [[T; LANES]; 8]) {
-    // Written out, so that the places are constants and the values stay in
-    // registers.
-    macro_rules! exchange {
-        ($(($low:literal, $high:literal)),*) => {$(
-            for l in 0..LANES {
-                let (a, b) = (v[$low][l], v[$high][l]);
-                v[$low][l] = if b < a { b } else { a };
-                v[$high][l] = if b < a { a } else { b };
-            }
-        )*};
-    }
-    exchange!((0, 1), (2, 3), (4, 5), (6, 7));
-    exchange!((0, 2), (1, 3), (4, 6), (5, 7));
-    exchange!((1, 2), (5, 6), (0, 4), (3, 7));
-    exchange!((1, 5), (2, 6));
-    exchange!((1, 4), (3, 6));
-    exchange!((2, 4), (3, 5));
-    exchange!((3, 4));
 }
 
 #[inline(always)]

@@ -24,10 +24,11 @@ mod study;
 pub(crate) mod weights;
 
 use self::glance::Glance;
-use self::pattern::{CANDIDATES, Lanes, at_distance, pattern, sort, turn};
+use self::pattern::{CANDIDATES, FAR, Lanes, NEAR, at, pattern, turn};
 use self::study::Study;
 use self::weights::INPUTS;
 use super::impulses::{Known, Window, larger};
+use super::sort::{sort_8, sort_16};
 use crate::Real;
 use crate::real::constant;
 use alloc::vec::Vec;
@@ -82,11 +83,13 @@ pub(super) struct Doubtful<T> {
     places: Vec<usize>,
     /// What is seen of them, one after the other.
     inputs: Vec<T>,
+    /// Memory for their study.
+    units: [Vec<T>; 2],
 }
 
 impl<T: Real> Doubtful<T> {
     pub(super) fn new() -> Self {
-        Self { places: Vec::new(), inputs: Vec::new() }
+        Self { places: Vec::new(), inputs: Vec::new(), units: [Vec::new(), Vec::new()] }
     }
 
     #[inline(always)]
@@ -165,8 +168,8 @@ impl<'a, T: Real> Judge<'a, T> {
 
     /// Writes what those are worth that the glance was not sure of; then there are none.
     pub(super) fn study(&self, doubtful: &mut Doubtful<T>, worth: &mut [T]) {
-        let Doubtful { places, inputs } = doubtful;
-        let spared = self.networks.study.spared(inputs);
+        let Doubtful { places, inputs, units } = doubtful;
+        let spared = self.networks.study.spared(inputs, units);
         for (place, spared) in places.drain(..).zip(spared) {
             worth[place] = worth_of(spared);
         }
@@ -179,14 +182,12 @@ impl<'a, T: Real> Judge<'a, T> {
         let mut pattern = pattern(window, candidates, self.scale);
         turn(&mut pattern);
         let mut inputs = [[T::zero(); CANDIDATES]; INPUTS];
-        let (near, rest) = inputs.split_at_mut(8);
-        let (far, rest) = rest.split_at_mut(16);
-        for (distance, ring) in [(1, near), (2, far)] {
-            for (input, (i, j)) in ring.iter_mut().zip(at_distance(distance)) {
-                *input = pattern[i][j];
-            }
-            sort(ring);
-        }
+        let (near, rest) = inputs.split_first_chunk_mut().expect("as many inputs");
+        let (far, rest) = rest.split_first_chunk_mut().expect("as many inputs");
+        *near = at(&pattern, NEAR);
+        *far = at(&pattern, FAR);
+        sort_8(near);
+        sort_16(far);
         let around = pattern.as_flattened();
         let middle = around.len() / 2;
         rest[..middle].copy_from_slice(&around[..middle]);

@@ -1,7 +1,7 @@
 //! The denoiser that the paper compares with: RB-RVM in every region.
 
 use super::grid::{Grid, lattice};
-use super::run::each;
+use super::parallel::each;
 use super::{Plane, PlaneBuf};
 use crate::baselines::rb_rvm::RbRvm;
 use crate::regression::stop::median;

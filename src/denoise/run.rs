@@ -5,6 +5,7 @@ use super::denoiser::{Band, DenoisePlan, Denoised, Report};
 use super::grid::Grid;
 use super::impulses::Known;
 use super::judge::Judge;
+use super::parallel::{in_order, threads};
 use super::rows::Rows;
 use super::strip::{Job, Strip};
 use super::survey::Conditions;
@@ -13,21 +14,18 @@ use crate::{Error, Real};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// Rows of regions that are worked on as one.
-const ROWS_AT_A_TIME: usize = 4;
-/// How often a thread does so before the results are put together.
-const CHUNKS_PER_THREAD: usize = 2;
+/// Rows of regions that are worked on as one: many share more of what is around them, few
+/// keep all threads busy.
+const ROWS_AT_A_TIME: (usize, usize) = (4, 8);
+/// How many such portions there are for a thread, where that allows.
+const PER_THREAD: usize = 4;
 
 /// Some rows of regions of an image on their way to be pixels.
 pub(crate) struct Run<'a, T> {
     plan: &'a DenoisePlan<T>,
     pub(crate) band: Band<'a, T>,
-    conditions: &'a Conditions<T>,
-    grid: Grid,
-    rows: Range<usize>,
-    /// Shares of the columns and the rows of regions in the result.
-    across: Vec<T>,
-    down: Vec<T>,
+    /// What is the same for all regions.
+    pub(crate) job: Job<'a, T>,
     sheet: Sheet<T>,
 }
 
@@ -40,70 +38,42 @@ impl<'a, T: Real> Run<'a, T> {
         conditions: &'a Conditions<T>,
     ) -> Result<Self, Error> {
         let grid = plan.check(band, &rows)?;
-        let blended = plan.settings.blended;
-        let last = (rows.end * grid.core()).min(grid.height());
-        let pixels = rows.start * grid.core()..last;
-        Ok(Self {
-            plan,
-            band,
-            conditions,
-            across: grid.shares(grid.width(), blended),
-            down: grid.shares(grid.height(), blended),
-            sheet: Sheet::new(grid.width(), pixels, plan.ladder.rungs.len()),
-            grid,
-            rows,
-        })
+        let job = Job::new(plan, grid, conditions);
+        let sheet = Sheet::new(&grid, rows, plan.ladder.rungs.len());
+        Ok(Self { plan, band, job, sheet })
     }
 
     /// The rows of regions that have to be solved.
     pub(crate) fn contributing(&self) -> Range<usize> {
-        self.plan.contributing(&self.grid, self.rows.clone())
-    }
-
-    /// What is the same for all regions.
-    pub(crate) fn job(&self) -> Job<'_, T> {
-        Job {
-            grid: self.grid,
-            settings: &self.plan.settings,
-            ladder: &self.plan.ladder,
-            conditions: self.conditions,
-            across: &self.across,
-            down: &self.down,
-        }
+        self.plan.contributing(&self.job.grid, self.sheet.ours.clone())
     }
 
     /// Solves rows of regions, on all cores.
     pub(crate) fn solve(&mut self, rows: Range<usize>) -> Result<(), Error> {
-        let band = self.band;
-        let known = self.job().known();
-        let judge = Judge::new(&self.plan.networks, &known);
-        // As many at a time as keep all threads busy, and no more, so that their
-        // memory does not grow with the image.
-        for wave in chunks(rows).collect::<Vec<_>>().chunks(CHUNKS_PER_THREAD * threads()) {
-            let job = self.job();
-            let strips = each(wave.iter().cloned(), |rows| {
-                let image = pixels(&self.grid, band, rows.clone(), Some(known), judge.as_ref());
-                job.run(rows, &image, band.masks, band.top)
-            });
-            for strips in strips {
-                for strip in strips? {
-                    self.add(&strip);
-                }
-            }
-        }
-        Ok(())
+        let Self { plan, band, job, sheet } = self;
+        let known = job.known();
+        let judge = Judge::new(&plan.networks, &known);
+        let work = |rows: Range<usize>| {
+            let image = pixels(&job.grid, *band, rows.clone(), Some(known), judge.as_ref());
+            job.run(rows, &image, band.masks, band.top)
+        };
+        let mut outcome = Ok(());
+        in_order(chunks(rows), work, |strips| match strips {
+            Ok(strips) => strips.iter().for_each(|strip| sheet.add(&job.grid, strip)),
+            Err(error) => outcome = outcome.and(Err(error)),
+        });
+        outcome
     }
 
     /// Takes rows of regions that were solved; all of them among those asked
     /// for, or none.
     pub(crate) fn add(&mut self, strip: &Strip<T>) {
-        let ours = self.rows.contains(&strip.rows.start);
-        self.sheet.add(&self.grid, strip, ours);
+        self.sheet.add(&self.job.grid, strip);
     }
 
     /// The result, when all have been added.
     pub(crate) fn finish(self) -> Result<Denoised<T>, Error> {
-        let Self { plan, band, conditions, mut sheet, .. } = self;
+        let Self { plan, band, job, mut sheet } = self;
         if let Some(keep) = band.masks.keep {
             sheet.restore(band.rows, keep, band.top);
         }
@@ -113,7 +83,7 @@ impl<'a, T: Real> Run<'a, T> {
         Ok(Denoised {
             image: PlaneBuf::new(sheet.pixels, width, height)?,
             outliers: PlaneBuf::new(sheet.outliers, width, height)?,
-            report: Report { conditions: *conditions, outliers, lambda },
+            report: Report { conditions: *job.conditions, outliers, lambda },
         })
     }
 }
@@ -133,22 +103,26 @@ pub(super) fn pixels<T: Real>(
 
 /// The result, as it is put together.
 struct Sheet<T> {
-    width: usize,
+    /// Rows of regions whose cores it consists of, and its rows of pixels.
+    ours: Range<usize>,
     rows: Range<usize>,
+    width: usize,
     pixels: Vec<T>,
     outliers: Vec<T>,
     rungs: Vec<usize>,
 }
 
 impl<T: Real> Sheet<T> {
-    fn new(width: usize, rows: Range<usize>, rungs: usize) -> Self {
-        let zeros = alloc::vec![T::zero(); width * rows.len()];
-        Self { width, rows, pixels: zeros.clone(), outliers: zeros, rungs: alloc::vec![0; rungs] }
+    fn new(grid: &Grid, ours: Range<usize>, rungs: usize) -> Self {
+        let (width, core) = (grid.width(), grid.core());
+        let rows = ours.start * core..(ours.end * core).min(grid.height());
+        let zeros = || alloc::vec![T::zero(); width * rows.len()];
+        let (pixels, outliers) = (zeros(), zeros());
+        Self { ours, rows, width, pixels, outliers, rungs: alloc::vec![0; rungs] }
     }
 
-    /// Adds what a strip has a share in; its outliers, too, if its rows are
-    /// `ours`.
-    fn add(&mut self, grid: &Grid, strip: &Strip<T>, ours: bool) {
+    /// Adds what a strip has a share in; its outliers, too, if its rows are among ours.
+    fn add(&mut self, grid: &Grid, strip: &Strip<T>) {
         let covered = grid.covered_by(strip.rows.clone());
         for (y, line) in covered.zip(strip.fitted.chunks_exact(self.width)) {
             if self.rows.contains(&y) {
@@ -158,7 +132,7 @@ impl<T: Real> Sheet<T> {
                 }
             }
         }
-        if ours {
+        if self.ours.contains(&strip.rows.start) {
             let first = (strip.rows.start * grid.core() - self.rows.start) * self.width;
             let outliers = &mut self.outliers[first..];
             let count = strip.outliers.len().min(outliers.len());
@@ -194,29 +168,7 @@ impl<T: Real> Sheet<T> {
 /// Rows of regions, a few at a time.
 pub(super) fn chunks(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let end = rows.end;
-    rows.step_by(ROWS_AT_A_TIME).map(move |row| row..(row + ROWS_AT_A_TIME).min(end))
-}
-
-/// What `f` makes of each item, in order; on all cores where there are any.
-pub(super) fn each<I: Send, R: Send>(
-    items: impl Iterator<Item = I>,
-    f: impl Fn(I) -> R + Send + Sync,
-) -> Vec<R> {
-    #[cfg(feature = "rayon")]
-    {
-        use rayon::iter::{IntoParallelIterator, ParallelIterator};
-        items.collect::<Vec<_>>().into_par_iter().map(f).collect()
-    }
-    #[cfg(not(feature = "rayon"))]
-    items.map(f).collect()
-}
-
-/// Threads that [`each`] works on.
-fn threads() -> usize {
-    #[cfg(feature = "rayon")]
-    {
-        rayon::current_num_threads()
-    }
-    #[cfg(not(feature = "rayon"))]
-    1
+    let (least, most) = ROWS_AT_A_TIME;
+    let many = (rows.len() / (PER_THREAD * threads())).clamp(least, most);
+    rows.step_by(many).map(move |row| row..(row + many).min(end))
 }

@@ -1,7 +1,7 @@
 //! One row of regions: everything that happens to them.
 
 use super::Detection;
-use super::denoiser::{Masks, Settings, Smoothing};
+use super::denoiser::{DenoisePlan, Masks, Settings, Smoothing};
 use super::grid::Grid;
 use super::impulses::Known;
 use super::judge::CLEAR;
@@ -40,8 +40,8 @@ pub(crate) struct Job<'a, T> {
     pub(crate) ladder: &'a Ladder<T>,
     pub(crate) conditions: &'a Conditions<T>,
     /// Shares of the columns and the rows of regions in the result.
-    pub(crate) across: &'a [T],
-    pub(crate) down: &'a [T],
+    pub(crate) across: Vec<T>,
+    pub(crate) down: Vec<T>,
 }
 
 /// Memory for one row of regions after another.
@@ -57,7 +57,14 @@ struct Buffers<T> {
     searcher: Searcher<T>,
 }
 
-impl<T: Real> Job<'_, T> {
+impl<'a, T: Real> Job<'a, T> {
+    pub(super) fn new(plan: &'a DenoisePlan<T>, grid: Grid, conditions: &'a Conditions<T>) -> Self {
+        let DenoisePlan { settings, ladder, .. } = plan;
+        let [across, down] =
+            [grid.width(), grid.height()].map(|length| grid.shares(length, settings.blended));
+        Self { grid, settings, ladder, conditions, across, down }
+    }
+
     /// Solves the regions of `rows`. `masks` begin with row `top` of the image.
     pub(super) fn run(
         &self,

@@ -202,7 +202,7 @@ impl Work {
             ..Search::new(&self.shape, self.shape.n / 2, &self.cells)
         };
         gpu.write(&self.search, bytemuck::bytes_of(&search))?;
-        gpu.write(&self.shares, bytemuck::cast_slice(&[job.across, job.down].concat()))
+        gpu.write(&self.shares, bytemuck::cast_slice(&[&job.across[..], &job.down].concat()))
     }
 
     /// Sends a rectangle of regions on its way.
@@ -214,8 +214,7 @@ impl Work {
         run: &Run<'_, f32>,
         cut: Cut,
     ) -> Result<Pending, GpuError> {
-        let job = run.job();
-        let tile = Tile::new(&job, &cut, self.masked, self.cells.stride);
+        let tile = Tile::new(&run.job, &cut, self.masked, self.cells.stride);
         let size = Product::new(self.shape.n, word(cut.count()), &self.cells);
         gpu.write(&self.tile, bytemuck::bytes_of(&tile))?;
         gpu.write(&self.product, bytemuck::bytes_of(&size))?;

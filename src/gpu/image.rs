@@ -115,7 +115,7 @@ impl GpuDenoisePlan<'_> {
         if rows.is_empty() {
             return Ok(());
         }
-        let grid = run.job().grid;
+        let grid = run.job.grid;
         let masked = run.band.masks.bad.is_some() || run.band.masks.keep.is_some();
         let shape = self.shape(run.band.masks.bad.is_some());
         let most = self.most_regions(&grid, &shape)?.min(rows.len() * grid.columns());
@@ -125,7 +125,7 @@ impl GpuDenoisePlan<'_> {
             Some(work) if work.suits(&grid, &shape, most, masked) => work,
             _ => Work::new(&self.gpu, &grid, &shape, most, masked)?,
         };
-        work.begin(&self.gpu, &run.job())?;
+        work.begin(&self.gpu, &run.job)?;
 
         let mut pace = Pace::new(most);
         let mut pending: VecDeque<Pending> = VecDeque::with_capacity(AHEAD);
@@ -141,7 +141,7 @@ impl GpuDenoisePlan<'_> {
             }
             let Some(batch) = pending.pop_front() else { break };
             let cut = batch.cut.clone();
-            let whole = strip.get_or_insert_with(|| empty_strip(&run.job(), cut.rows.clone()));
+            let whole = strip.get_or_insert_with(|| empty_strip(&run.job, cut.rows.clone()));
             report.count_batch(batch.collect(&self.gpu, &grid, whole)?);
             pace.learn(cut.count(), last.elapsed());
             last = Instant::now();

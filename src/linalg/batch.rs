@@ -96,7 +96,11 @@ fn multiply_all<T: Real, const LANES: usize, const FUSED: bool>(product: Multipl
             let width = LANES.min(rows - left);
             let sums = tile::<T, LANES, FUSED>(several, panel);
             for (r, sum) in (first..count).zip(&sums) {
-                out.of[r * out.stride + out.start + left..][..width].copy_from_slice(&sum[..width]);
+                let out = &mut out.of[r * out.stride + out.start + left..][..width];
+                match out.first_chunk_mut() {
+                    Some(whole) => *whole = *sum,
+                    None => out.copy_from_slice(&sum[..width]),
+                }
             }
         }
     }

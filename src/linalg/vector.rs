@@ -134,10 +134,36 @@ pub(crate) fn subtract_combination<T: Real, const FUSED: bool>(
     combine::<T, FUSED>(y, factors, rows, -T::one());
 }
 
-/// Four rows in a pass, as long as there are four.
+/// Rows up to this length are short.
+const SHORT: usize = 128;
+/// So many entries of short rows stay in registers.
+const SEVERAL: usize = 8;
+
+/// Of short rows a few entries at a time, of long ones four rows in a pass: the same sums.
 #[inline(always)]
 fn combine<T: Real, const FUSED: bool>(y: &mut [T], factors: &[T], rows: &[T], sign: T) {
     let n = y.len();
+    if n == 0 {
+        return;
+    }
+    if n <= SHORT {
+        let terms = || factors.iter().zip(rows.chunks_exact(n));
+        let (blocks, rest) = y.as_chunks_mut::<SEVERAL>();
+        for (b, y) in blocks.iter_mut().enumerate() {
+            let mut sum = *y;
+            for (&f, row) in terms() {
+                let row = &row[b * SEVERAL..][..SEVERAL];
+                for l in 0..SEVERAL {
+                    sum[l] = multiply_add::<T, FUSED>(f * sign, row[l], sum[l]);
+                }
+            }
+            *y = sum;
+        }
+        for (&f, row) in terms() {
+            add_scaled::<T, FUSED>(rest, f * sign, &row[n - rest.len()..]);
+        }
+        return;
+    }
     let (blocks, rest) = factors.as_chunks::<4>();
     for (b, f) in blocks.iter().enumerate() {
         let row = |r: usize| &rows[(4 * b + r) * n..][..n];
@@ -176,6 +202,9 @@ impl<T: Real> Routine for Largest<'_, T> {
     type Output = (Option<usize>, T);
     #[inline(always)]
     fn run<const FUSED: bool>(self) -> Self::Output {
+        if self.0.len() <= SHORT {
+            return largest_lanes::<T, SEVERAL, FUSED>(self.0);
+        }
         with_lanes!(T, largest_lanes::<FUSED>(self.0))
     }
 }

@@ -4,6 +4,7 @@
 //! sum up is added in their order, so that the result is the same to the last
 //! bit however many threads work on them.
 
+use super::super::parallel::in_order;
 use super::aggregate::Quotient;
 use super::lattice::{Lattice, Samples};
 use super::settings::Stage;
@@ -41,8 +42,10 @@ fn sized<T: Real, const N: usize>(
     let zeros = || vec![T::zero(); width * height];
     let mut sums: Vec<Quotient<T>> =
         channels.iter().map(|_| Quotient { numerator: zeros(), denominator: zeros() }).collect();
-    let work = |number| dispatch(Strip { stage, lattice, basis, guide, channels, trust, number });
-    in_order(lattice.strips(), work, |number, parts| {
+    let work = |number| {
+        (number, dispatch(Strip { stage, lattice, basis, guide, channels, trust, number }))
+    };
+    in_order(0..lattice.strips(), work, |(number, parts)| {
         let top = lattice.rows(number).start * width;
         for (sum, part) in sums.iter_mut().zip(parts) {
             add_rows(&mut sum.numerator[top..], width, &part.numerator, lattice.width());
@@ -65,36 +68,5 @@ fn add_rows<T: Real>(sum: &mut [T], width: usize, part: &[T], part_width: usize)
         for (sum, &part) in sum.iter_mut().zip(part) {
             *sum = *sum + part;
         }
-    }
-}
-
-/// Passes the results of `work` to `merge` in order, all cores working.
-#[cfg(feature = "rayon")]
-fn in_order<R: Send>(
-    count: usize,
-    work: impl Fn(usize) -> R + Sync,
-    mut merge: impl FnMut(usize, R),
-) {
-    use rayon::prelude::{IntoParallelIterator, ParallelIterator};
-    // In waves, so that few results wait to be merged.
-    let wave = WAVE * rayon::current_num_threads();
-    for first in (0..count).step_by(wave) {
-        let numbers = first..(first + wave).min(count);
-        let results: Vec<R> = numbers.clone().into_par_iter().map(&work).collect();
-        for (number, result) in numbers.zip(results) {
-            merge(number, result);
-        }
-    }
-}
-
-/// Strips per thread in a wave: enough to even out their differences.
-#[cfg(feature = "rayon")]
-const WAVE: usize = 6;
-
-/// Passes the results of `work` to `merge` in order.
-#[cfg(not(feature = "rayon"))]
-fn in_order<R>(count: usize, work: impl Fn(usize) -> R, mut merge: impl FnMut(usize, R)) {
-    for number in 0..count {
-        merge(number, work(number));
     }
 }

@@ -1,12 +1,13 @@
 //! What is around candidates, and from which side it is looked at.
 
 use super::super::impulses::{REACH, Window, larger};
+use super::super::sort::LANES;
 use super::Candidates;
 use crate::Real;
 use crate::real::{constant, count};
 
 /// Candidates that are glanced at together.
-pub(super) const CANDIDATES: usize = 8;
+pub(super) const CANDIDATES: usize = LANES;
 /// Differences are cut there, in units of the impulses' size.
 pub(crate) const DIFFERENCES: (f64, f64) = (-1.0, 2.0);
 /// Rows and columns of the pattern.
@@ -34,9 +35,13 @@ pub(super) fn pattern<T: Real>(
     }
     let mut pattern = [[[T::zero(); CANDIDATES]; SIDE]; SIDE];
     for (row, line) in pattern.iter_mut().zip(window) {
+        let mut around = [&line[..SIDE]; CANDIDATES];
+        for (around, column) in around.iter_mut().zip(columns) {
+            *around = &line[column..][..SIDE];
+        }
         for (across, off) in row.iter_mut().enumerate() {
-            for (off, column) in off.iter_mut().zip(columns) {
-                *off = line[column + across];
+            for (off, around) in off.iter_mut().zip(around) {
+                *off = around[across];
             }
             for ((off, &pixel), &scale) in off.iter_mut().zip(&pixels).zip(&scales) {
                 *off = smaller(larger(scale * (pixel - *off), low), high);
@@ -46,35 +51,33 @@ pub(super) fn pattern<T: Real>(
     pattern
 }
 
-/// Where the pixels of a pattern are that have this distance from its middle.
-pub(super) fn at_distance(distance: usize) -> impl Iterator<Item = (usize, usize)> {
-    let all = (0..SIDE).flat_map(|i| (0..SIDE).map(move |j| (i, j)));
-    all.filter(move |(i, j)| i.abs_diff(REACH).max(j.abs_diff(REACH)) == distance)
+/// Where the pixels of a pattern are that are next to its middle, and those around these.
+pub(super) const NEAR: [(usize, usize); 8] = at_distance(1);
+pub(super) const FAR: [(usize, usize); 16] = at_distance(2);
+
+const fn at_distance<const COUNT: usize>(distance: usize) -> [(usize, usize); COUNT] {
+    let mut all = [(0, 0); COUNT];
+    let (mut next, mut place) = (0, 0);
+    while place < SIDE * SIDE {
+        let (i, j) = (place / SIDE, place % SIDE);
+        let (down, across) = (i.abs_diff(REACH), j.abs_diff(REACH));
+        if down <= distance && across <= distance && (down == distance || across == distance) {
+            all[next] = (i, j);
+            next += 1;
+        }
+        place += 1;
+    }
+    assert!(next == COUNT);
+    all
 }
 
-/// Batcher's odd-even merge sort of a power of two values, lane by lane.
+/// The pixels in these places of patterns.
 #[inline(always)]
-pub(super) fn sort<T: Real>(values: &mut [Lanes<T>]) {
-    let count = values.len();
-    let mut length = 1;
-    while length < count {
-        let mut step = length;
-        while step > 0 {
-            for first in (step % length..count - step).step_by(2 * step) {
-                for low in first..(first + step).min(count - step) {
-                    if low / (2 * length) == (low + step) / (2 * length) {
-                        let (a, b) = (values[low], values[low + step]);
-                        for lane in 0..CANDIDATES {
-                            values[low][lane] = smaller(a[lane], b[lane]);
-                            values[low + step][lane] = larger(a[lane], b[lane]);
-                        }
-                    }
-                }
-            }
-            step /= 2;
-        }
-        length *= 2;
-    }
+pub(super) fn at<T: Real, const COUNT: usize>(
+    pattern: &Pattern<T>,
+    places: [(usize, usize); COUNT],
+) -> [Lanes<T>; COUNT] {
+    places.map(|(i, j)| pattern[i][j])
 }
 
 /// Turns and flips patterns, each for itself, until they lie as the network knows them.

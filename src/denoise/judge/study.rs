@@ -34,15 +34,20 @@ impl<T: Real> Study<T> {
         }
     }
 
-    /// $z$: how much less is wanted of each, from what is seen of all.
-    pub(super) fn spared(&self, inputs: &[T]) -> impl Iterator<Item = T> {
-        let units = self.second.units(&self.first.units(inputs));
-        let sum = |units: &[T]| {
+    /// $z$: how much less is wanted of each, from what is seen of all. `units` is memory for
+    /// what those of the layers say.
+    pub(super) fn spared<'a>(
+        &'a self,
+        inputs: &[T],
+        units: &'a mut [Vec<T>; 2],
+    ) -> impl Iterator<Item = T> + 'a {
+        let [first, second] = units;
+        self.first.units(inputs, first);
+        self.second.units(first, second);
+        second.chunks_exact(STUDY.1).map(|units| {
             let weighted = units.iter().zip(&self.last).map(|(&unit, &weight)| unit * weight);
             weighted.fold(self.last[STUDY.1], |sum, x| sum + x)
-        };
-        let spared: Vec<T> = units.chunks_exact(STUDY.1).map(sum).collect();
-        spared.into_iter()
+        })
     }
 }
 
@@ -61,16 +66,15 @@ impl<T: Real> Layer<T> {
 
     /// What units say to inputs: the sum of these with the weights of each, and one more, as
     /// far as it is positive.
-    fn units(&self, inputs: &[T]) -> Vec<T> {
+    fn units(&self, inputs: &[T], out: &mut Vec<T>) {
         let (length, units) = (self.weights.columns(), self.begin.len());
-        let mut out = alloc::vec![T::zero(); inputs.len() / length * units];
+        out.resize(inputs.len() / length * units, T::zero());
         let inputs = Entries { of: inputs, stride: length, start: 0 };
-        self.weights.multiply(inputs, Entries { of: &mut out[..], stride: units, start: 0 });
+        self.weights.multiply(inputs, Entries { of: out, stride: units, start: 0 });
         for out in out.chunks_exact_mut(units) {
             for (out, &begin) in out.iter_mut().zip(&self.begin) {
                 *out = larger(*out + begin, T::zero());
             }
         }
-        out
     }
 }
