@@ -6,6 +6,7 @@ use super::choose::{self, Choose, Moment};
 use super::gather::Gather;
 use super::gradient::Gradient;
 use super::greedy::{Greedy, Problem, Search, Shape, reason};
+use super::judge::{self, Judge};
 use super::look::Look;
 use super::reassemble::Reassemble;
 use super::residual::{Product, Residual};
@@ -13,7 +14,6 @@ use super::shader::{Clock, Download, Staging, Step};
 use super::tile::{Cut, Tile, word};
 use super::{Gpu, GpuError};
 use crate::denoise::impulses::{BLOCK, REACH, padded};
-use crate::denoise::judge::weights::{OF_GLANCE, OF_STUDY};
 use crate::denoise::ladder::Ladder;
 use crate::denoise::rows::read;
 use crate::denoise::run::Run;
@@ -49,17 +49,12 @@ impl Tables {
         }
         let makers: Vec<f32> =
             ladder.rungs.iter().flat_map(|rung| padded_rows(&rung.maker, n)).collect();
-        // The last number of each is alone in its block.
-        let networks: Vec<f32> = [&OF_GLANCE[..], &OF_STUDY]
-            .iter()
-            .flat_map(|numbers| numbers.iter().copied().chain([0.0; 3]))
-            .collect();
         Ok(Self {
             pixels: gpu.upload("basis", &padded_square(&ladder.basis.pixels, n))?,
             vectors: gpu.upload("basis", &padded_square(&vectors, n))?,
             ladder: gpu.upload("ladder", &choose::table(ladder))?,
             makers: gpu.upload("residual makers", &makers)?,
-            networks: gpu.upload("networks", &networks)?,
+            networks: judge::networks(gpu)?,
         })
     }
 }
@@ -67,6 +62,7 @@ impl Tables {
 /// The shaders that an image goes through.
 pub(super) struct Kernels {
     look: Look,
+    judge: Judge,
     gather: Gather,
     analysis: Residual,
     choice: Choice,
@@ -97,6 +93,7 @@ impl Kernels {
         };
         Ok(Self {
             look: Look::new(gpu)?,
+            judge: Judge::new(gpu)?,
             gather: Gather::new(gpu)?,
             analysis: Residual::new(gpu, source, Section::Coefficients)?,
             synthesis: Residual::new(gpu, Section::Filtered, Section::Residuals)?,
@@ -249,7 +246,8 @@ impl Work {
         let cells = &self.cells.buffer;
         let chosen = [uniform, cells, basis, ladder, problems];
         let mut steps = alloc::vec![
-            kernels.look.step(device, tile, [uniform, pixels, looks, networks]),
+            kernels.look.step(device, tile, [uniform, pixels, looks]),
+            kernels.judge.step(device, tile, [uniform, pixels, looks, networks]),
             kernels.gather.step(device, (n, count), [uniform, pixels, looks, masks, cells]),
             kernels.analysis.step(device, size, [&self.product, basis, cells]),
         ];

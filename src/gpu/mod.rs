@@ -46,6 +46,7 @@ mod gradient;
 mod gram;
 mod greedy;
 mod image;
+mod judge;
 mod kg_bm3d;
 mod look;
 mod pace;

@@ -126,8 +126,16 @@ impl Gpu {
         what: &'static str,
         value: &T,
     ) -> Result<wgpu::Buffer, GpuError> {
+        self.uniform_of(what, bytemuck::bytes_of(value))
+    }
+
+    /// Memory for these bytes, which all threads read.
+    pub(super) fn uniform_of(
+        &self,
+        what: &'static str,
+        bytes: &[u8],
+    ) -> Result<wgpu::Buffer, GpuError> {
         use wgpu::BufferUsages as Usage;
-        let bytes = bytemuck::bytes_of(value);
         let buffer = self.buffer(what, bytes.len() as u64, Usage::UNIFORM | Usage::COPY_DST)?;
         self.write(&buffer, bytes)?;
         Ok(buffer)

@@ -5,7 +5,7 @@ use super::cells::Section;
 use super::choose::Moment;
 use super::greedy::{Rule, Shape};
 use super::shader::Shader;
-use super::{choose, gather, gradient, gram, greedy, look, reassemble, residual};
+use super::{choose, gather, gradient, gram, greedy, judge, look, reassemble, residual};
 use crate::regression::stop::Reading;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -31,6 +31,9 @@ fn every_shader(workgroup: u32) -> Vec<(Shader, Vec<(&'static str, f64)>)> {
         (reassemble::SHADER, only()),
         (residual::SHADER, only()),
     ];
+    for shader in [judge::UNIFORM, judge::STORAGE] {
+        all.push((shader, alloc::vec![("WG", f64::from(judge::threads(workgroup)))]));
+    }
     for moment in [Moment::Before, Moment::Given, Moment::After] {
         let threads = f64::from(workgroup.min(choose::MOST_THREADS));
         let shader = Shader { entry: moment.entry(), parts: choose::PARTS };

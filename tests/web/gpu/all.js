@@ -7,7 +7,7 @@ import { greedyFindsTheOutliers, greedyHeedsFlags, greedyKeepsToItsRoom } from '
 import {
   gatherAndReassembleAreInverse,
   gradientChoosesByDetail,
-  lookSeesImpulses,
+  impulsesAreSeenAndJudged,
 } from './pixels.js';
 import { chooseTakesTheLeastRisk } from './ladder.js';
 
@@ -20,7 +20,7 @@ const TESTS = [
   greedyHeedsFlags,
   greedyKeepsToItsRoom,
   gatherAndReassembleAreInverse,
-  lookSeesImpulses,
+  impulsesAreSeenAndJudged,
   gradientChoosesByDetail,
   chooseTakesTheLeastRisk,
 ];

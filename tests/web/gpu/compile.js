@@ -15,6 +15,8 @@ const SHADERS = [
   'gradient',
   'gram',
   'greedy',
+  'judge',
+  'judge:storage',
   'look',
   'reassemble',
   'residual',
@@ -58,6 +60,9 @@ export async function isBuiltWithAllConstants(device) {
     [64, 25],
   ]) {
     await build('look', { WG: Math.max(WG, 16) });
+    for (const name of ['judge', 'judge:storage']) {
+      await build(name, { WG: Math.min(Math.max(WG, 16), 32) });
+    }
     for (const name of ['gather', 'gradient', 'gram', 'reassemble']) await build(name, { WG });
     await build('residual', { WG, SOURCE: 1, TARGET: 3 });
     for (const entry of ['before', 'given', 'after']) {

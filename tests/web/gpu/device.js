@@ -18,10 +18,15 @@ class Device {
     this.modules = new Map();
   }
 
-  // The source of a shader: its file, and what it shares with others.
+  // The source of a shader: its file, and what it shares with others. Behind a colon in the
+  // name is what stands in for the part with a uniform.
   async source(name) {
-    const host = await text(`src/gpu/${name}.rs`);
-    const parts = [...host.matchAll(PART)].map(([, path]) => text(path));
+    const [file, kind = 'uniform'] = name.split(':');
+    const host = await text(`src/gpu/${file}.rs`);
+    const paths = [...host.matchAll(PART)].map(([, path]) => path);
+    const parts = paths
+      .filter((path) => !/_(uniform|storage)/.test(path) || path.includes(`_${kind}`))
+      .map(text);
     if (parts.length === 0) throw new Error(`src/gpu/${name}.rs names no shader`);
     return (await Promise.all(parts)).join('');
   }
@@ -35,7 +40,7 @@ class Device {
     return this.modules.get(name);
   }
 
-  async pipeline(name, constants, entry = name) {
+  async pipeline(name, constants, entry = name.split(':')[0]) {
     const module = await this.module(name);
     return this.guarded(`${entry} ${JSON.stringify(constants)}`, () =>
       this.device.createComputePipeline({

@@ -1,8 +1,9 @@
-// `look`, `gather`, `reassemble` and `gradient`: what works on pixels.
+// `look`, `judge`, `gather`, `reassemble` and `gradient`: what works on pixels.
 
 import { equal, near, padded, randomNumbers, range, sum } from './plain.js';
 
 const BLOCK = 16;
+const SQUARE = 24;
 const IS_KNOWN = -1;
 const [DATA, CALM, FLAGS, SECTIONS] = [0, 1, 2, 8];
 const REACH = 3;
@@ -289,7 +290,7 @@ function look(pixels, { width, height }, known, networks) {
   });
 }
 
-export async function lookSeesImpulses(device) {
+export async function impulsesAreSeenAndJudged(device) {
   let [clumps, clear, glances, refused] = [0, 0, 0, 0];
   const studied = new Set();
   // Any networks will do of which the small one is sometimes sure.
@@ -298,8 +299,13 @@ export async function lookSeesImpulses(device) {
     range(numbers(GLANCE) + numbers(STUDY)),
     () => 0.48 * (random() - 0.5),
   );
-  for (const WG of [16, 64]) {
-    const pipeline = await device.pipeline('look', { WG });
+  for (const [WG, kind] of [
+    [16, 'judge'],
+    [32, 'judge:storage'],
+  ]) {
+    const seeing = await device.pipeline('look', { WG: 2 * WG });
+    const judging = await device.pipeline(kind, { WG });
+    const learned = device[kind === 'judge' ? 'uniform' : 'storage'](networks);
     for (const grid of GRIDS) {
       const pixels = picture(grid.width, grid.height);
       for (const [witnesses, cut] of cuts(grid).map((cut, i) => [1 + 2 * i, cut])) {
@@ -321,15 +327,17 @@ export async function lookSeesImpulses(device) {
         };
         const tile = { ...tileOf(grid, cut), ...known };
         const looks = device.storage(new Float32Array(2 * tile.held_width * tile.held_height));
+        const buffers = [
+          device.uniform(await device.structure('look', 'Tile', tile)),
+          device.storage(new Float32Array(held(pixels, tile))),
+          looks,
+        ];
+        const [width, height] = [tile.held_width, tile.held_height];
+        await device.run(seeing, [Math.ceil(width / (2 * WG)), height], buffers);
         await device.run(
-          pipeline,
-          [Math.ceil(tile.held_width / WG), tile.held_height],
-          [
-            device.uniform(await device.structure('look', 'Tile', tile)),
-            device.storage(new Float32Array(held(pixels, tile))),
-            looks,
-            device.storage(networks),
-          ],
+          judging,
+          [Math.ceil(width / SQUARE), Math.ceil(height / SQUARE)],
+          [...buffers, learned],
         );
         const found = await device.floats(looks);
         const whole = look(pixels, grid, known, networks);
@@ -349,7 +357,7 @@ export async function lookSeesImpulses(device) {
             theirs.push(found[at], found[at + 1]);
           }
         }
-        near(`look, ${sizes(grid)}, WG = ${WG}, ${witnesses} witnesses`, theirs, ours, 1e-3);
+        near(`look and ${kind}, ${sizes(grid)}, WG = ${WG}, ${witnesses} witnesses`, theirs, ours, 1e-3);
       }
     }
   }
