@@ -52,7 +52,7 @@ pub(super) fn networks(gpu: &Gpu) -> Result<wgpu::Buffer, GpuError> {
 
 fn fits_uniform(gpu: &Gpu) -> bool {
     let bytes = size_of_val(&OF_GLANCE) + size_of_val(&OF_STUDY) + 6 * size_of::<f32>();
-    bytes as u64 <= gpu.limits().max_uniform_buffer_binding_size.into()
+    bytes as u64 <= gpu.limits().max_uniform_buffer_binding_size
 }
 
 pub(super) struct Judge {

@@ -81,14 +81,20 @@ fn dot_4_blocks<T: Real, const WIDTH: usize, const FUSED: bool>(
     sums
 }
 
-/// The sum of all lanes, halving their number.
+/// The sum of all lanes.
 #[inline(always)]
-fn sum_of<T: Real, const LANES: usize>(mut lanes: [T; LANES]) -> T {
+fn sum_of<T: Real, const LANES: usize>(lanes: [T; LANES]) -> T {
+    halved(lanes, |a, b| a + b)
+}
+
+/// What becomes of all lanes if their number is halved again and again.
+#[inline(always)]
+fn halved<T: Real, const LANES: usize>(mut lanes: [T; LANES], of_two: impl Fn(T, T) -> T) -> T {
     let mut width = LANES;
     while width > 1 {
         width /= 2;
         for l in 0..width {
-            lanes[l] = lanes[l] + lanes[l + width];
+            lanes[l] = of_two(lanes[l], lanes[l + width]);
         }
     }
     lanes[0]
@@ -186,6 +192,15 @@ pub(crate) fn largest<T: Real>(x: &[T]) -> (Option<usize>, T) {
     dispatch(Largest(x))
 }
 
+/// The same within a [`Routine`].
+#[inline(always)]
+pub(crate) fn largest_of<T: Real, const FUSED: bool>(x: &[T]) -> (Option<usize>, T) {
+    if x.len() <= SHORT {
+        return largest_lanes::<T, SEVERAL, FUSED>(x);
+    }
+    with_lanes!(T, largest_lanes::<FUSED>(x))
+}
+
 struct MaxMagnitude<'a, T>(&'a [T]);
 
 impl<T: Real> Routine for MaxMagnitude<'_, T> {
@@ -202,10 +217,7 @@ impl<T: Real> Routine for Largest<'_, T> {
     type Output = (Option<usize>, T);
     #[inline(always)]
     fn run<const FUSED: bool>(self) -> Self::Output {
-        if self.0.len() <= SHORT {
-            return largest_lanes::<T, SEVERAL, FUSED>(self.0);
-        }
-        with_lanes!(T, largest_lanes::<FUSED>(self.0))
+        largest_of::<T, FUSED>(self.0)
     }
 }
 
@@ -221,7 +233,7 @@ fn max_lanes<T: Real, const LANES: usize, const FUSED: bool>(x: &[T]) -> T {
         }
     }
     let rest = rest.iter().fold(T::zero(), |max, x| larger(max, x.abs()));
-    max.into_iter().fold(rest, larger)
+    larger(rest, halved(max, larger))
 }
 
 #[inline(always)]

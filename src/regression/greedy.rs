@@ -15,7 +15,7 @@ use super::stop::{Progress, StopReason, StopRule};
 use super::workspace::{Parts, Storage};
 use crate::linalg::cholesky::Extending;
 use crate::linalg::simd::{Routine, dispatch, multiply_add};
-use crate::linalg::vector::{largest, subtract_combination};
+use crate::linalg::vector::{largest, largest_of, subtract_combination};
 use crate::{Error, Real};
 
 /// The symmetric positive semi-definite matrix $H$ that makes residuals,
@@ -198,8 +198,7 @@ fn most_extreme<T: Real>(
 ) -> (Option<usize>, T) {
     let Scores { per_unit, worth } = scores;
     let squared = per_unit * per_unit;
-    dispatch(Studentize { residual, variances, squared, worth, out: scratch });
-    let (at, squared) = largest(scratch);
+    let (at, squared) = dispatch(Studentize { residual, variances, squared, worth, out: scratch });
     (at, squared.sqrt())
 }
 
@@ -213,9 +212,10 @@ struct Studentize<'a, T> {
 }
 
 impl<T: Real> Routine for Studentize<'_, T> {
-    type Output = ();
+    /// Where the largest is, and what it is.
+    type Output = (Option<usize>, T);
     #[inline(always)]
-    fn run<const FUSED: bool>(self) {
+    fn run<const FUSED: bool>(self) -> Self::Output {
         let score = |r: T, v: T| {
             let by_size = self.squared * v;
             let weight = if by_size > T::one() { by_size } else { T::one() };
@@ -231,6 +231,7 @@ impl<T: Real> Routine for Studentize<'_, T> {
                 *out = score(r, v) * worth;
             }
         }
+        largest_of::<T, FUSED>(self.out)
     }
 }
 
