@@ -18,7 +18,7 @@ use core::ops::Range;
 /// keep all threads busy.
 const ROWS_AT_A_TIME: (usize, usize) = (4, 8);
 /// How many such portions there are for a thread, where that allows.
-const PER_THREAD: usize = 4;
+const PER_THREAD: usize = 8;
 
 /// Some rows of regions of an image on their way to be pixels.
 pub(crate) struct Run<'a, T> {
