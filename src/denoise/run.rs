@@ -26,7 +26,7 @@ pub(crate) struct Run<'a, T> {
     pub(crate) band: Band<'a, T>,
     /// What is the same for all regions.
     pub(crate) job: Job<'a, T>,
-    sheet: Sheet<T>,
+    pub(crate) sheet: Sheet<T>,
 }
 
 impl<'a, T: Real> Run<'a, T> {
@@ -65,12 +65,6 @@ impl<'a, T: Real> Run<'a, T> {
         outcome
     }
 
-    /// Takes rows of regions that were solved; all of them among those asked
-    /// for, or none.
-    pub(crate) fn add(&mut self, strip: &Strip<T>) {
-        self.sheet.add(&self.job.grid, strip);
-    }
-
     /// The result, when all have been added.
     pub(crate) fn finish(self) -> Result<Denoised<T>, Error> {
         let Self { plan, band, job, mut sheet } = self;
@@ -102,7 +96,7 @@ pub(super) fn pixels<T: Real>(
 }
 
 /// The result, as it is put together.
-struct Sheet<T> {
+pub(crate) struct Sheet<T> {
     /// Rows of regions whose cores it consists of, and its rows of pixels.
     ours: Range<usize>,
     rows: Range<usize>,
@@ -121,8 +115,9 @@ impl<T: Real> Sheet<T> {
         Self { ours, rows, width, pixels, outliers, rungs: alloc::vec![0; rungs] }
     }
 
-    /// Adds what a strip has a share in; its outliers, too, if its rows are among ours.
-    fn add(&mut self, grid: &Grid, strip: &Strip<T>) {
+    /// Adds what a strip has a share in; its outliers, too, if its rows are among ours: all of
+    /// them, or none.
+    pub(crate) fn add(&mut self, grid: &Grid, strip: &Strip<T>) {
         let covered = grid.covered_by(strip.rows.clone());
         for (y, line) in covered.zip(strip.fitted.chunks_exact(self.width)) {
             if self.rows.contains(&y) {

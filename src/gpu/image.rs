@@ -146,7 +146,7 @@ impl GpuDenoisePlan<'_> {
             pace.learn(cut.count(), last.elapsed());
             last = Instant::now();
             if cut.columns.end == grid.columns() {
-                run.add(whole);
+                run.sheet.add(&grid, whole);
                 strip = None;
                 *done = cut.rows.end;
             }
