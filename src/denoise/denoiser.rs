@@ -365,7 +365,7 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
             Error::check_len("mask's width", mask.width(), band.rows.width())?;
             Error::check_len("mask's height", mask.height(), band.rows.height())?;
         }
-        for y in needed.filter(|&y| !band.rows.is_finite(y - band.top)) {
+        for y in needed.filter(|&y| !band.rows.row_is_finite(y - band.top)) {
             let finite = |(x, sample): (usize, T)| {
                 sample.is_finite() || band.masks.bad.is_some_and(|bad| bad.get(x, y - band.top))
             };

@@ -105,8 +105,13 @@ impl<'a, T: Copy> Plane<'a, T> {
     #[must_use]
     #[inline]
     pub fn row(&self, y: usize) -> impl ExactSizeIterator<Item = T> + Clone + use<'a, T> {
+        self.span(y).iter().step_by(self.step).copied()
+    }
+
+    /// The samples of row `y`, and what lies between them.
+    fn span(&self, y: usize) -> &'a [T] {
         let length = (self.width - 1) * self.step + 1;
-        self.samples[y * self.stride..][..length].iter().step_by(self.step).copied()
+        &self.samples[y * self.stride..][..length]
     }
 
     /// Copies the samples of row `y` from column `x` on, as many as fit.
@@ -150,7 +155,7 @@ impl<'a, T: Copy> Plane<'a, T> {
 impl<T: Real> Plane<'_, T> {
     /// Refuses NaNs and infinities.
     pub(crate) fn check_finite(&self) -> Result<(), Error> {
-        for y in (0..self.height).filter(|&y| !self.is_finite(y)) {
+        for y in (0..self.height).filter(|&y| !self.row_is_finite(y)) {
             if let Some(x) = self.row(y).position(|sample| !sample.is_finite()) {
                 let value = crate::error::as_f64(self.get(x, y));
                 return Err(Error::NotFinite { what: "image", index: y * self.width + x, value });
@@ -161,11 +166,9 @@ impl<T: Real> Plane<'_, T> {
 
     /// Whether all samples of row `y` are finite, and what lies between them: a quick test of
     /// what is nearly always so.
-    pub(super) fn is_finite(&self, y: usize) -> bool {
-        let length = (self.width - 1) * self.step + 1;
-        let row = &self.samples[y * self.stride..][..length];
+    pub(super) fn row_is_finite(&self, y: usize) -> bool {
         // No end before the last, so that many are tested at a time.
-        row.iter().fold(true, |all, sample| all & sample.is_finite())
+        self.span(y).iter().fold(true, |all, sample| all & sample.is_finite())
     }
 }
 

@@ -27,13 +27,14 @@ pub(super) const STORAGE: Shader = Shader {
         UNIFORM.parts[4],
     ],
 };
-/// Pixels along a side of the square that a workgroup judges.
+/// Pixels along a side of the square that a workgroup judges, and how many it judges together.
 const SIDE: u32 = 24;
+const TOGETHER: u32 = 16;
 
 /// Threads of a workgroup, where others have so many: one for each of the pixels that are
 /// judged together, and not more than have something to do.
 pub(super) fn threads(workgroup: u32) -> u32 {
-    workgroup.clamp(16, 32)
+    workgroup.clamp(TOGETHER, 2 * TOGETHER)
 }
 
 /// The networks, one after the other, for the device.
@@ -94,6 +95,7 @@ mod tests {
         let ((low, high), (glance, study)) = (DIFFERENCES, (GLANCE, STUDY));
         for constant in [
             alloc::format!("const SIDE = {SIDE}u;"),
+            alloc::format!("const TOGETHER = {TOGETHER}u;"),
             alloc::format!("const REACH = {REACH};"),
             alloc::format!("const INPUTS = {INPUTS}u;"),
             alloc::format!("const GLANCE = vec2({}u, {}u);", glance.0, glance.1),
