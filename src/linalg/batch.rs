@@ -2,9 +2,10 @@
 
 use super::matrix::pack;
 use super::simd::{Routine, dispatch};
-use super::tile::{ROWS, lanes, tile, with_lanes};
+use super::tile::{ROWS, TALL, lanes, tile, with_lanes};
 use crate::Real;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 /// A matrix, packed once into panels, to be multiplied with many vectors.
 #[derive(Debug, Clone)]
@@ -74,32 +75,69 @@ struct Multiply<'a, T> {
 
 impl<T: Real> Routine for Multiply<'_, T> {
     type Output = ();
+
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        with_lanes!(T, multiply_all::<FUSED>(self));
+        match lanes::<T>() {
+            16 => self.halving::<16, 8, FUSED>(),
+            8 => self.halving::<8, 4, FUSED>(),
+            _ => self.halving::<4, 2, FUSED>(),
+        }
+    }
+
+    #[inline(always)]
+    fn gains_by_width(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn run_wide(mut self) {
+        let all = 0..self.matrix.rows;
+        match lanes::<T>() {
+            16 => self.rows::<16, 16, TALL, true>(all),
+            8 => self.rows::<8, 8, TALL, true>(all),
+            _ => self.rows::<4, 4, TALL, true>(all),
+        }
     }
 }
 
-#[inline(always)]
-fn multiply_all<T: Real, const LANES: usize, const FUSED: bool>(product: Multiply<'_, T>) {
-    let Multiply { matrix: &Packed { rows, columns, ref panels }, vectors, out } = product;
-    let (panels, _) = panels.as_chunks::<LANES>();
-    let count = out.of.len() / out.stride;
-    for first in (0..count).step_by(ROWS) {
-        let vector = |r: usize| {
-            let at = (first + r).min(count - 1);
-            &vectors.of[at * vectors.stride + vectors.start..][..columns]
-        };
-        let several = [vector(0), vector(1), vector(2), vector(3)];
-        for (p, panel) in panels.chunks_exact(columns).enumerate() {
-            let left = p * LANES;
-            let width = LANES.min(rows - left);
-            let sums = tile::<T, LANES, FUSED>(several, panel);
-            for (r, sum) in (first..count).zip(&sums) {
-                let out = &mut out.of[r * out.stride + out.start + left..][..width];
-                match out.first_chunk_mut() {
-                    Some(whole) => *whole = *sum,
-                    None => out.copy_from_slice(&sum[..width]),
+impl<T: Real> Multiply<'_, T> {
+    /// Of the last panel half may be enough.
+    #[inline(always)]
+    fn halving<const LANES: usize, const HALF: usize, const FUSED: bool>(mut self) {
+        let rows = self.matrix.rows;
+        let last = rows % LANES;
+        let whole = if last <= HALF { rows - last } else { rows };
+        self.rows::<LANES, LANES, ROWS, FUSED>(0..whole);
+        self.rows::<LANES, HALF, TALL, FUSED>(whole..rows);
+    }
+
+    /// Some rows of the matrix, from the first of a panel on: `WIDTH` of each panel, times
+    /// `HEIGHT` vectors at a time.
+    #[inline(always)]
+    fn rows<const LANES: usize, const WIDTH: usize, const HEIGHT: usize, const FUSED: bool>(
+        &mut self,
+        rows: Range<usize>,
+    ) {
+        let Self { matrix, vectors, out } = self;
+        let columns = matrix.columns;
+        let (panels, _) = matrix.panels.as_chunks::<LANES>();
+        let panels = &panels[rows.start / LANES * columns..];
+        let count = out.of.len() / out.stride;
+        for first in (0..count).step_by(HEIGHT) {
+            let several = core::array::from_fn(|r| {
+                let at = (first + r).min(count - 1);
+                &vectors.of[at * vectors.stride + vectors.start..][..columns]
+            });
+            for (left, panel) in rows.clone().step_by(LANES).zip(panels.chunks_exact(columns)) {
+                let width = WIDTH.min(rows.end - left);
+                let sums = tile::<T, LANES, WIDTH, HEIGHT, FUSED>(several, panel);
+                for (r, sum) in (first..count).zip(&sums) {
+                    let out = &mut out.of[r * out.stride + out.start + left..][..width];
+                    match out.first_chunk_mut() {
+                        Some(whole) => *whole = *sum,
+                        None => out.copy_from_slice(&sum[..width]),
+                    }
                 }
             }
         }

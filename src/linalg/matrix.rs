@@ -1,7 +1,7 @@
 //! Products of matrices and vectors.
 
 use super::simd::{Routine, dispatch};
-use super::tile::{ROWS, lanes, tile, with_lanes};
+use super::tile::{ROWS, TALL, lanes, tile, with_lanes};
 use super::vector::{add_combination, dot_4};
 use crate::{Error, Real};
 
@@ -102,15 +102,27 @@ struct SelfProduct<'a, T> {
 
 impl<T: Real> Routine for SelfProduct<'_, T> {
     type Output = ();
+
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
         let Self { a, n, depth, out, scratch } = self;
-        with_lanes!(T, self_product_lanes::<FUSED>(a, n, depth, out, scratch));
+        with_lanes!(T, self_product_lanes::<ROWS, FUSED>(a, n, depth, out, scratch));
+    }
+
+    #[inline(always)]
+    fn gains_by_width(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn run_wide(self) {
+        let Self { a, n, depth, out, scratch } = self;
+        with_lanes!(T, self_product_lanes::<TALL, true>(a, n, depth, out, scratch));
     }
 }
 
 #[inline(always)]
-fn self_product_lanes<T: Real, const LANES: usize, const FUSED: bool>(
+fn self_product_lanes<T: Real, const LANES: usize, const HEIGHT: usize, const FUSED: bool>(
     a: &[T],
     n: usize,
     depth: usize,
@@ -123,9 +135,9 @@ fn self_product_lanes<T: Real, const LANES: usize, const FUSED: bool>(
         let panel = &mut panels[..width];
         for left in (0..n).step_by(LANES) {
             pack(a, depth, left, LANES.min(n - left), start, panel);
-            for top in (left..n).step_by(ROWS) {
+            for top in (left..n).step_by(HEIGHT) {
                 let row = |r: usize| &a[(top + r).min(n - 1) * depth + start..][..width];
-                let sum = tile::<T, LANES, FUSED>([row(0), row(1), row(2), row(3)], panel);
+                let sum = tile::<T, LANES, LANES, HEIGHT, FUSED>(core::array::from_fn(row), panel);
                 for (i, sum) in (top..n).zip(&sum) {
                     add_up_to_diagonal(out, n, i, left, sum);
                 }

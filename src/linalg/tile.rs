@@ -12,8 +12,11 @@
 use super::simd::multiply_add;
 use crate::Real;
 
-/// Rows of a register tile.
+/// Rows of a register tile: eight sums of 256 bits hide the latency of an addition.
 pub(crate) const ROWS: usize = 4;
+/// Rows of a tall one: as many registers, if each holds all lanes or only half of the lanes are
+/// wanted.
+pub(crate) const TALL: usize = 8;
 
 /// Whether this target has vector registers worth filling.
 const VECTORS: bool = cfg!(any(
@@ -33,38 +36,65 @@ pub(crate) const fn lanes<T>() -> usize {
     }
 }
 
-/// One register tile.
-pub(crate) type Tile<T, const LANES: usize> = [[T; LANES]; ROWS];
-
-/// `tile[r][l] = sum over k of rows[r][k] * panel[k][l]`.
+/// `tile[r][l] = sum over k of rows[r][k] * panel[k][l]` in the first `WIDTH` lanes, for
+/// [`ROWS`] or [`TALL`] rows.
 ///
 /// Only as many entries as the panel is deep are read of each row.
 #[inline(always)]
-pub(crate) fn tile<T: Real, const LANES: usize, const FUSED: bool>(
-    rows: [&[T]; ROWS],
+pub(crate) fn tile<
+    T: Real,
+    const LANES: usize,
+    const WIDTH: usize,
+    const HEIGHT: usize,
+    const FUSED: bool,
+>(
+    rows: [&[T]; HEIGHT],
     panel: &[[T; LANES]],
-) -> Tile<T, LANES> {
-    let depth = panel.len();
-    let [r0, r1, r2, r3] = rows.map(|row| &row[..depth]);
-    let mut sum = [[T::zero(); LANES]; ROWS];
-    for k in 0..depth {
-        let p = &panel[k];
-        for (acc, x) in sum.iter_mut().zip([r0[k], r1[k], r2[k], r3[k]]) {
-            for l in 0..LANES {
-                acc[l] = multiply_add::<T, FUSED>(x, p[l], acc[l]);
-            }
-        }
+) -> [[T; WIDTH]; HEIGHT] {
+    if HEIGHT == TALL {
+        let sums = eight::<T, LANES, WIDTH, FUSED>(core::array::from_fn(|r| rows[r]), panel);
+        core::array::from_fn(|r| sums[r])
+    } else {
+        let sums = four::<T, LANES, WIDTH, FUSED>(core::array::from_fn(|r| rows[r]), panel);
+        core::array::from_fn(|r| sums[r])
     }
-    sum
 }
 
-/// Calls `$f::<T, LANES, FUSED>($args)` with the panel width of `T`.
+/// Writes down a tile with a variable for each row: an array of so many sums stays in memory.
+macro_rules! define_tile {
+    ($name:ident, $rows:ident: $($sum:ident $row:ident)*) => {
+        #[inline(always)]
+        fn $name<T: Real, const LANES: usize, const WIDTH: usize, const FUSED: bool>(
+            rows: [&[T]; $rows],
+            panel: &[[T; LANES]],
+        ) -> [[T; WIDTH]; $rows] {
+            let depth = panel.len();
+            let [$($row),*] = rows;
+            $(let ($row, mut $sum) = (&$row[..depth], [T::zero(); WIDTH]);)*
+            for k in 0..depth {
+                let p: [T; WIDTH] = core::array::from_fn(|l| panel[k][l]);
+                $(
+                    let x = $row[k];
+                    for l in 0..WIDTH {
+                        $sum[l] = multiply_add::<T, FUSED>(x, p[l], $sum[l]);
+                    }
+                )*
+            }
+            [$($sum),*]
+        }
+    };
+}
+
+define_tile!(four, ROWS: s0 r0 s1 r1 s2 r2 s3 r3);
+define_tile!(eight, TALL: s0 r0 s1 r1 s2 r2 s3 r3 s4 r4 s5 r5 s6 r6 s7 r7);
+
+/// Calls `$f::<T, LANES, $more>($args)` with the panel width of `T`.
 macro_rules! with_lanes {
-    ($t:ty, $f:ident::<$fused:ident>($($arg:expr),* $(,)?)) => {
+    ($t:ty, $f:ident::<$($more:tt),+>($($arg:expr),* $(,)?)) => {
         match $crate::linalg::tile::lanes::<$t>() {
-            16 => $f::<$t, 16, $fused>($($arg),*),
-            8 => $f::<$t, 8, $fused>($($arg),*),
-            _ => $f::<$t, 4, $fused>($($arg),*),
+            16 => $f::<$t, 16, $($more),+>($($arg),*),
+            8 => $f::<$t, 8, $($more),+>($($arg),*),
+            _ => $f::<$t, 4, $($more),+>($($arg),*),
         }
     };
 }

@@ -196,9 +196,38 @@ pub(crate) fn largest<T: Real>(x: &[T]) -> (Option<usize>, T) {
 #[inline(always)]
 pub(crate) fn largest_of<T: Real, const FUSED: bool>(x: &[T]) -> (Option<usize>, T) {
     if x.len() <= SHORT {
-        return largest_lanes::<T, SEVERAL, FUSED>(x);
+        return largest_of_few::<T, FUSED>(x);
     }
     with_lanes!(T, largest_lanes::<FUSED>(x))
+}
+
+/// All places are looked at: among a few that is quicker than a jump that nobody can guess.
+#[inline(always)]
+fn largest_of_few<T: Real, const FUSED: bool>(x: &[T]) -> (Option<usize>, T) {
+    const NOWHERE: u32 = u32::MAX;
+    const FIRST: [u32; SEVERAL] = [0, 1, 2, 3, 4, 5, 6, 7];
+    const NEXT: u32 = FIRST[SEVERAL - 1] + 1;
+    let max = max_lanes::<T, SEVERAL, FUSED>(x);
+    if !(max > T::zero()) {
+        return (None, max);
+    }
+    let smaller = |a: u32, b: u32| if b < a { b } else { a };
+    let (blocks, rest) = x.as_chunks::<SEVERAL>();
+    let mut first = [NOWHERE; SEVERAL];
+    let mut places = FIRST;
+    for block in blocks {
+        for l in 0..SEVERAL {
+            let place = if block[l].abs() == max { places[l] } else { NOWHERE };
+            first[l] = smaller(first[l], place);
+            places[l] += NEXT;
+        }
+    }
+    let first = first.into_iter().fold(NOWHERE, smaller);
+    if first != NOWHERE {
+        return (Some(first as usize), max);
+    }
+    let before = x.len() - rest.len();
+    (rest.iter().position(|x| x.abs() == max).map(|at| before + at), max)
 }
 
 struct MaxMagnitude<'a, T>(&'a [T]);
@@ -248,4 +277,38 @@ fn largest_lanes<T: Real, const LANES: usize, const FUSED: bool>(x: &[T]) -> (Op
     let start = LANES * blocks.iter().position(has).unwrap_or(blocks.len());
     let at = x[start..].iter().position(|x| x.abs() == max).map(|at| start + at);
     (at, max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SHORT, largest};
+    use alloc::vec::Vec;
+
+    /// The first of the largest, one after the other.
+    fn one_by_one(x: &[f32]) -> (Option<usize>, f32) {
+        let mut found = (None, 0.0);
+        for (i, x) in x.iter().enumerate() {
+            if x.abs() > found.1 {
+                found = (Some(i), x.abs());
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn the_first_of_the_largest() {
+        let mut state = 1_u32;
+        for n in (0..2 * SHORT).chain([1000]) {
+            // Few values, so that there are equals, of both signs.
+            for values in [1, 2, 5, 1000] {
+                let x: Vec<f32> = (0..n)
+                    .map(|_| {
+                        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                        ((state >> 16) % (2 * values - 1)) as f32 - (values - 1) as f32
+                    })
+                    .collect();
+                assert_eq!(largest(&x), one_by_one(&x), "{x:?}");
+            }
+        }
+    }
 }

@@ -12,7 +12,7 @@
 
 use crate::linalg::matrix::{add_up_to_diagonal, pack};
 use crate::linalg::simd::{Routine, dispatch, multiply_add};
-use crate::linalg::tile::{ROWS, lanes, tile, with_lanes};
+use crate::linalg::tile::{ROWS, TALL, lanes, tile, with_lanes};
 use crate::{Error, Real};
 
 /// Columns of a block: 128 columns of a panel fill a quarter of a 32 KiB L1
@@ -54,15 +54,28 @@ struct Factor<'a, T> {
 
 impl<T: Real> Routine for Factor<'_, T> {
     type Output = Result<(), Error>;
+
     #[inline(always)]
     fn run<const FUSED: bool>(self) -> Self::Output {
         let Self { a, n, scratch } = self;
-        with_lanes!(T, blocked::<FUSED>(a, n, scratch))
+        with_lanes!(T, blocked::<ROWS, FUSED>(a, n, scratch))
+    }
+
+    #[inline(always)]
+    fn gains_by_width(&self) -> bool {
+        // A single block is mostly substitution, which has less to do at once.
+        self.n > BLOCK
+    }
+
+    #[inline(always)]
+    fn run_wide(self) -> Self::Output {
+        let Self { a, n, scratch } = self;
+        with_lanes!(T, blocked::<TALL, true>(a, n, scratch))
     }
 }
 
 #[inline(always)]
-fn blocked<T: Real, const LANES: usize, const FUSED: bool>(
+fn blocked<T: Real, const LANES: usize, const HEIGHT: usize, const FUSED: bool>(
     a: &mut [T],
     n: usize,
     scratch: &mut [T],
@@ -100,9 +113,10 @@ fn blocked<T: Real, const LANES: usize, const FUSED: bool>(
             let band_end = (band + ROW_BLOCK).min(n);
             for (i, left) in (end..band_end).step_by(LANES).enumerate() {
                 let panel = &panels[i * width..][..width];
-                for top in (band.max(left)..band_end).step_by(ROWS) {
+                for top in (band.max(left)..band_end).step_by(HEIGHT) {
                     let row = |r: usize| &a[(top + r).min(n - 1) * n + start..][..width];
-                    let sum = tile::<T, LANES, FUSED>([row(0), row(1), row(2), row(3)], panel);
+                    let sum =
+                        tile::<T, LANES, LANES, HEIGHT, FUSED>(core::array::from_fn(row), panel);
                     for (i, sum) in (top..band_end).zip(sum) {
                         add_up_to_diagonal(a, n, i, left, &sum.map(T::neg));
                     }
@@ -147,7 +161,7 @@ pub(super) fn substitute<T: Real, const LANES: usize, const FUSED: bool>(
         let rows = ROWS.min(depth - top);
         let row = |r: usize| &a[(corner + top + r.min(rows - 1)) * n + corner..][..top + rows];
         let (solved, rest) = panel.split_at_mut(top);
-        let sum = tile::<T, LANES, FUSED>([row(0), row(1), row(2), row(3)], solved);
+        let sum = tile::<T, LANES, LANES, ROWS, FUSED>(core::array::from_fn(row), solved);
         for r in 0..rows {
             let mut x = rest[r];
             for l in 0..LANES {
@@ -194,7 +208,7 @@ fn diagonal<T: Real, const LANES: usize, const FUSED: bool>(
     }
     for first in (0..rows).step_by(ROWS) {
         let row = |r: usize| &a[(top + first + r).min(n - 1) * n + left..][..panel.len()];
-        let sum = tile::<T, LANES, FUSED>([row(0), row(1), row(2), row(3)], panel);
+        let sum = tile::<T, LANES, LANES, ROWS, FUSED>(core::array::from_fn(row), panel);
         for (column, sum) in block[first..].iter_mut().zip(sum) {
             for l in 0..LANES {
                 column[l] = column[l] - sum[l];

@@ -11,7 +11,7 @@
 use super::factor::substitute;
 use crate::linalg::matrix::{add_up_to_diagonal, mirror_lower, pack};
 use crate::linalg::simd::{Routine, dispatch, multiply_add};
-use crate::linalg::tile::{ROWS, lanes, tile, with_lanes};
+use crate::linalg::tile::{ROWS, TALL, lanes, tile, with_lanes};
 use crate::{Error, Real};
 
 /// Scalars of scratch that [`invert`] needs.
@@ -126,16 +126,29 @@ struct Invert<'a, T> {
 
 impl<T: Real> Routine for Invert<'_, T> {
     type Output = ();
+
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
         let Self { a, n, scratch } = self;
-        with_lanes!(T, invert_lanes::<FUSED>(a, n, scratch));
+        with_lanes!(T, invert_lanes::<ROWS, FUSED>(a, n, scratch));
+        mirror_lower(a, n);
+    }
+
+    #[inline(always)]
+    fn gains_by_width(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn run_wide(self) {
+        let Self { a, n, scratch } = self;
+        with_lanes!(T, invert_lanes::<TALL, true>(a, n, scratch));
         mirror_lower(a, n);
     }
 }
 
 #[inline(always)]
-fn invert_lanes<T: Real, const LANES: usize, const FUSED: bool>(
+fn invert_lanes<T: Real, const LANES: usize, const HEIGHT: usize, const FUSED: bool>(
     a: &mut [T],
     n: usize,
     scratch: &mut [T],
@@ -159,12 +172,14 @@ fn invert_lanes<T: Real, const LANES: usize, const FUSED: bool>(
     for left in (0..n).step_by(LANES) {
         let panel = &mut panels[..n - left];
         pack(a, n, left, LANES.min(n - left), left, panel);
-        for top in (left..n).step_by(ROWS) {
-            let rows = ROWS.min(n - top);
+        for top in (left..n).step_by(HEIGHT) {
+            let rows = HEIGHT.min(n - top);
             let full = top + rows;
             let row = |r: usize| &a[(top + r).min(n - 1) * n + full..][..n - full];
-            let mut sum =
-                tile::<T, LANES, FUSED>([row(0), row(1), row(2), row(3)], &panel[full - left..]);
+            let mut sum = tile::<T, LANES, LANES, HEIGHT, FUSED>(
+                core::array::from_fn(row),
+                &panel[full - left..],
+            );
             // The corner, where row r of U begins at its diagonal.
             for r in 0..rows {
                 for i in top + r..full {
