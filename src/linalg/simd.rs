@@ -18,6 +18,10 @@ use core::any::TypeId;
 ///
 /// Implementations are `#[inline(always)]`, and so is everything hot they
 /// call: what is not inlined is not compiled for the wider instruction set.
+#[cfg_attr(
+    not(all(feature = "std", target_arch = "x86_64")),
+    allow(dead_code, reason = "elsewhere nothing is wide")
+)]
 pub(crate) trait Routine: Sized {
     type Output;
     /// `FUSED` says that a fused multiply-add is one instruction here.
