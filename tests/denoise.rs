@@ -200,6 +200,34 @@ fn impulses_are_found_and_noise_is_removed() {
 }
 
 #[test]
+fn the_noise_is_read_with_impulses_and_without() {
+    let (width, height) = (320, 240);
+    let reading = |pixels: &[f64]| {
+        Denoiser::new(255.0).denoise(plane(pixels, width)).unwrap().report.conditions.noise
+    };
+    for noise in [6.0, 15.0] {
+        for share in [0.0, 0.02, 0.05, 0.1, 0.15] {
+            let (pixels, _) = noisy(width, height, noise, share, 21);
+            let found = reading(&pixels);
+            assert!((found / noise - 1.0).abs() < 0.06, "{share}: {found} for {noise}");
+        }
+        // Nothing but noise.
+        let mut random = Random(22);
+        let pixels: Vec<f64> =
+            (0..width * height).map(|_| 100.0 + noise * random.normal()).collect();
+        let found = reading(&pixels);
+        assert!((found / noise - 1.0).abs() < 0.04, "{found} for {noise}");
+        // Where the light was too much there is no noise, and that says nothing.
+        let (mut pixels, _) = noisy(width, height, noise, 0.05, 23);
+        for (i, pixel) in pixels.iter_mut().enumerate() {
+            *pixel = (*pixel + if i % width < width / 3 { 400.0 } else { 0.0 }).clamp(0.0, 255.0);
+        }
+        let found = reading(&pixels);
+        assert!((found / noise - 1.0).abs() < 0.06, "{found} for {noise}");
+    }
+}
+
+#[test]
 fn clean_images_are_left_alone() {
     let size = 64;
     // Half a page of one-pixel strokes: where there is no even spot at all, they

@@ -61,9 +61,9 @@
 
 use super::bm3d::{Bm3d, Transform, denoise_image};
 use super::denoiser::{DenoisePlan, Denoised, Denoiser};
-use super::mixture::Mixture;
+use super::mixture::{Mixture, more_likely};
 use super::strewn::Marked;
-use super::survey::{LEAST_IMPULSE, SMALL_ONE_IN, more_likely};
+use super::survey::{LEAST_IMPULSE, SMALL_ONE_IN};
 use super::{Conditions, Masks, Plane, PlaneBuf, dead_lines, noise_level, salt_and_pepper};
 use crate::error::as_f64;
 use crate::real::constant;

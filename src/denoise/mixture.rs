@@ -85,6 +85,14 @@ impl Mixture {
     }
 }
 
+/// Where, in units of the noise, impulses begin to be more likely than noise: the
+/// likelihoods of $\mathcal N(0, 1)$ and $\mathcal N(\pm a, 1)$ are equal, weighted,
+/// at $a / 2 + \ln(2 (1 - f) / (f \, \text{cost})) / a$.
+pub(super) fn more_likely(share: f64, amplitude: f64, cost: f64) -> f64 {
+    let odds = 2.0 * (1.0 - share) / (share * cost);
+    amplitude / 2.0 + Float::ln(odds) / amplitude
+}
+
 /// The density of a normal variable, but for a factor.
 fn normal(x: f64, deviation: f64) -> f64 {
     let x = x / deviation;

@@ -1,30 +1,21 @@
 //! What has to be known of the whole image before its regions are solved.
 //!
-//! Every region contributes two numbers of its own and a few counts, so that a
-//! survey can be taken in parts, on several machines if need be, and put
-//! together exactly.
+//! Windows of the image and regions contribute a few numbers each, and suspects are counted,
+//! so that a survey can be taken in parts, on several machines if need be, and put together
+//! exactly.
 
+mod windows;
+
+use self::windows::{Window, windows};
 use super::grid::Grid;
 use super::rows::Rows;
 use crate::error::as_f64;
 use crate::linalg::simd::{Routine, dispatch};
 use crate::real::{constant, count};
-use crate::regression::stop::nth_smallest;
 use crate::{Error, Real};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// The standard deviation of a Gaussian, by the mean of its absolute value.
-const DEVIATION_PER_MEAN: f64 = 1.253_314_137_315_500_3;
-/// One in so many cores is assumed to be free of texture.
-const SMOOTH_SHARE: usize = 5;
-/// The least part of a core's pixels that tell its noise: one in so many.
-const USED_ONE_IN: usize = 4;
-/// What the noise is, by what is left of it without suspects.
-const WITHOUT_SUSPECTS: f64 = 1.19;
-/// How far below the noise the estimates of the smoothest share of the cores
-/// are, times the side of a core: small cores scatter more.
-const SCATTER: f64 = 0.56;
 /// Deviations of suspects, in units of the noise, from which on they are
 /// impulses rather than its extremes.
 const IMPULSE: f64 = 3.5;
@@ -35,31 +26,26 @@ pub(super) const LEAST_IMPULSE: f64 = 10.0 / 255.0;
 const MISSED: f64 = 4.2e-5;
 /// The most witnesses that are ever allowed for.
 const MOST_WITNESSES: usize = 5;
-/// Limits of an outlier's studentised residual, in units of the noise: as small
-/// as pays where impulses drown in noise, as large as is needed otherwise.
-const EXTREME: (f64, f64) = (2.6, 4.0);
-/// How much worse it is to miss an impulse than to take out a good pixel.
-const COST_OF_MISSING: f64 = 8.0;
+/// The least studentised residual of an outlier, in units of the noise, as a part of the
+/// impulses' size, and within which limits: noise is as extreme as the lower one too often, and
+/// beyond the upper one there is hardly any.
+const EXTREME: f64 = 0.7;
+const EXTREMES: (f64, f64) = (2.6, 3.8);
+/// The same where there are no impulses.
+const WITHOUT_IMPULSES: f64 = 4.0;
 /// One in so many impulses may be smaller than what nearly all exceed, and what an
 /// outlier is off by at least, as a part of that.
 pub(super) const SMALL_ONE_IN: usize = 10;
 pub(super) const PART_OF_AMPLITUDE: f64 = 0.6;
-
-/// One region's part of a survey.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Cell<T> {
-    /// Mean magnitude of the gradient in the region.
-    gradient: T,
-    /// Standard deviation of the noise in the core, if it is smooth.
-    noise: T,
-}
 
 /// A survey of some rows of regions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Survey<T> {
     grid: Grid,
     rows: Range<usize>,
-    cells: Vec<Cell<T>>,
+    /// Mean magnitude of the gradient in each region, where somebody wants to know.
+    gradients: Vec<T>,
+    windows: Vec<Window<T>>,
     suspects: Histogram,
     /// The noise, where it is known.
     known_noise: Option<T>,
@@ -97,17 +83,24 @@ impl<T: Real> Survey<T> {
         image: &Rows<T>,
         with_gradients: bool,
     ) -> Self {
-        let mut suspects = Histogram::new();
-        let mut cells = Vec::with_capacity(rows.len() * grid.columns());
-        for row in rows.clone() {
-            let noise = noise(grid, row, image, &mut suspects);
-            let mut gradient =
-                if with_gradients { gradients(grid, row, image) } else { Vec::new() };
-            gradient.resize(noise.len(), T::zero());
-            let row = gradient.into_iter().zip(noise);
-            cells.extend(row.map(|(gradient, noise)| Cell { gradient, noise }));
+        let mut survey = Self {
+            grid: *grid,
+            rows: rows.clone(),
+            gradients: Vec::new(),
+            windows: Vec::new(),
+            suspects: Histogram::new(),
+            known_noise: None,
+            peak: T::one(),
+        };
+        for row in rows {
+            let pixels = row * grid.core()..((row + 1) * grid.core()).min(grid.height());
+            count_suspects(image, pixels.clone(), &mut survey.suspects);
+            survey.windows.extend(windows(image, pixels, grid.height()));
+            if with_gradients {
+                survey.gradients.extend(gradients(grid, row, image));
+            }
         }
-        Self { grid: *grid, rows, cells, suspects, known_noise: None, peak: T::one() }
+        survey
     }
 
     /// The same with the range of the samples, and with the noise where it is
@@ -130,7 +123,8 @@ impl<T: Real> Survey<T> {
                 return Err(Error::Length { what: "survey's rows before", expected, found });
             }
             whole.rows.end = part.rows.end;
-            whole.cells.extend(part.cells);
+            whole.gradients.extend(part.gradients);
+            whole.windows.extend(part.windows);
             whole.suspects.add(&part.suspects);
         }
         Ok(whole)
@@ -144,10 +138,8 @@ impl<T: Real> Survey<T> {
         Error::check_len("survey's first row", self.rows.start, 0)?;
         Error::check_len("survey's rows", self.rows.end, self.grid.rows())?;
         let noise = self.known_noise.unwrap_or_else(|| self.noise());
-        let pixels = (self.grid.width() * self.grid.height()) as f64;
-        let least = (IMPULSE * as_f64(noise)).max(LEAST_IMPULSE * as_f64(self.peak));
-        let (beyond, [small, amplitude]) = self.suspects.tail(least, [SMALL_ONE_IN, 2]);
-        let share = (beyond / pixels).min(0.5);
+        let (beyond, [small, amplitude]) = self.impulses(noise);
+        let share = self.share(beyond);
         let (detailed, smooth) = self.gradient_bounds();
         Ok(Conditions {
             noise,
@@ -160,26 +152,46 @@ impl<T: Real> Survey<T> {
         })
     }
 
-    /// The noise of the smoothest cores.
+    /// The noise. The spread is larger around impulses, so that less of the noise is suspect;
+    /// and some impulses are not: with a share f of them it seems larger by 1 + f, measured.
     fn noise(&self) -> T {
-        let levels = self.cells.iter().map(|cell| cell.noise).filter(|level| level.is_finite());
-        let mut levels: Vec<T> = levels.collect();
-        if levels.is_empty() {
-            return T::zero();
-        }
-        let smooth = (levels.len() - 1) / SMOOTH_SHARE;
-        let scatter = SCATTER / self.grid.core() as f64;
-        let bias = WITHOUT_SUSPECTS / (1.0 - scatter);
-        nth_smallest(&mut levels, smooth) * constant(bias)
+        let noise = windows::noise(&self.windows);
+        let share = self.share(self.impulses(noise).0);
+        noise / constant(1.0 + share)
+    }
+
+    /// How many suspects are too large for noise, and what nearly all and half of them exceed.
+    fn impulses(&self, noise: T) -> (f64, [f64; 2]) {
+        let least = (IMPULSE * as_f64(noise)).max(LEAST_IMPULSE * as_f64(self.peak));
+        self.suspects.tail(least, [SMALL_ONE_IN, 2])
+    }
+
+    /// The share of so many pixels, if they are impulses.
+    fn share(&self, pixels: f64) -> f64 {
+        (pixels / (self.grid.width() * self.grid.height()) as f64).min(0.5)
     }
 
     /// The paper's bounds on the mean gradients, $m + s$ and $m - s / 10$.
     fn gradient_bounds(&self) -> (T, T) {
-        let n = count::<T>(self.cells.len());
-        let mean = self.cells.iter().fold(T::zero(), |sum, c| sum + c.gradient) / n;
-        let square = |c: &Cell<T>| (c.gradient - mean) * (c.gradient - mean);
-        let deviation = (self.cells.iter().fold(T::zero(), |sum, c| sum + square(c)) / n).sqrt();
+        let n = count::<T>(self.gradients.len().max(1));
+        let gradients = || self.gradients.iter().copied();
+        let mean = gradients().fold(T::zero(), |sum, g| sum + g) / n;
+        let squares = gradients().fold(T::zero(), |sum, g| sum + (g - mean) * (g - mean));
+        let deviation = (squares / n).sqrt();
         (mean + deviation, mean - deviation / constant(10.0))
+    }
+}
+
+/// Counts the pixels of rows that look like impulses at first sight, by what they are off by.
+fn count_suspects<T: Real>(image: &Rows<T>, rows: Range<usize>, suspects: &mut Histogram) {
+    for y in rows {
+        let bad = image.bad_row(y);
+        let pixels = image.pixel_row(y).iter().zip(image.calm_row(y));
+        for (x, (&pixel, &calm)) in pixels.enumerate() {
+            if pixel != calm && !bad.is_some_and(|bad| bad[x]) {
+                suspects.count(as_f64((pixel - calm).abs()));
+            }
+        }
     }
 }
 
@@ -232,92 +244,6 @@ impl<T: Real> Routine for Gradient<'_, T> {
     }
 }
 
-/// What the noise in a core follows from.
-#[derive(Clone, Copy)]
-struct CoreSum<T> {
-    /// Of the magnitudes that the filter leaves.
-    sum: T,
-    /// How many they are.
-    used: usize,
-    /// How many pixels the core has, and how many of them are known to be bad.
-    pixels: usize,
-    bad: usize,
-}
-
-/// The noise in each core of a row: the mean magnitude of what a filter leaves
-/// that takes away planes and saddles (Immerkaer 1996), on pixels that are
-/// neither bad nor suspects; infinite if these are too few. Counts the suspects on
-/// the way.
-fn noise<T: Real>(grid: &Grid, row: usize, image: &Rows<T>, suspects: &mut Histogram) -> Vec<T> {
-    let (width, core) = (grid.width(), grid.core());
-    let nothing = CoreSum { sum: T::zero(), used: 0, pixels: 0, bad: 0 };
-    let mut sums = alloc::vec![nothing; grid.columns()];
-    let mut bent = alloc::vec![T::zero(); width + 2];
-    let mut left = alloc::vec![T::zero(); width];
-    for y in row * core..((row + 1) * core).min(grid.height()) {
-        let (above, below) = (y.saturating_sub(1), (y + 1).min(grid.height() - 1));
-        let (pixels, calm) = (image.pixel_row(y), image.calm_row(y));
-        let rows = (image.calm_row(above), calm, image.calm_row(below));
-        dispatch(Filter { rows, bent: &mut bent, out: &mut left });
-        let bad = image.bad_row(y);
-        for (column, core_sum) in sums.iter_mut().enumerate() {
-            let at = column * core..((column + 1) * core).min(width);
-            let bad = bad.map(|bad| &bad[at.clone()]);
-            let pixels = pixels[at.clone()].iter().zip(&calm[at.clone()]);
-            core_sum.pixels += at.len();
-            for (i, (&left, (&pixel, &calm))) in left[at].iter().zip(pixels).enumerate() {
-                if bad.is_some_and(|bad| bad[i]) {
-                    core_sum.bad += 1;
-                } else if pixel == calm {
-                    core_sum.sum = core_sum.sum + left;
-                    core_sum.used += 1;
-                } else {
-                    suspects.count(as_f64((pixel - calm).abs()));
-                }
-            }
-        }
-    }
-    // The filter multiplies the standard deviation of white noise by six.
-    let scale = constant::<T>(DEVIATION_PER_MEAN / 6.0);
-    let level = |core: CoreSum<T>| {
-        if core.used * USED_ONE_IN < core.pixels {
-            return T::infinity();
-        }
-        // Means stand in for bad pixels, and the filter leaves less of them. With a
-        // share g of good ones it is (1 + g^2) / 2 of the noise: measured.
-        let good = count::<T>(core.pixels - core.bad) / count(core.pixels);
-        let seen = (T::one() + good * good) / constant(2.0);
-        scale * core.sum / (count::<T>(core.used) * seen)
-    };
-    sums.into_iter().map(level).collect()
-}
-
-/// Second differences across of second differences down.
-struct Filter<'a, T> {
-    rows: (&'a [T], &'a [T], &'a [T]),
-    /// Differences down, with one more at either end.
-    bent: &'a mut [T],
-    out: &'a mut [T],
-}
-
-impl<T: Real> Routine for Filter<'_, T> {
-    type Output = ();
-    #[inline(always)]
-    fn run<const FUSED: bool>(self) {
-        let Self { rows: (above, here, below), bent, out } = self;
-        let width = out.len();
-        let two = constant::<T>(2.0);
-        for (x, bent) in bent[1..=width].iter_mut().enumerate() {
-            *bent = above[x] - two * here[x] + below[x];
-        }
-        bent[0] = bent[1];
-        bent[width + 1] = bent[width];
-        for (x, out) in out.iter_mut().enumerate() {
-            *out = (bent[x] - two * bent[x + 1] + bent[x + 2]).abs();
-        }
-    }
-}
-
 /// The least number that all but a few impulses have at most of neighbours
 /// that are impulses of the same sign, if a `share` of all pixels are impulses.
 fn witnesses(share: f64) -> usize {
@@ -333,27 +259,14 @@ fn witnesses(share: f64) -> usize {
     allowed.max(1)
 }
 
-/// Where impulses begin if a `share` of all pixels are impulses of about the size
-/// `amplitude`, in units of the noise.
+/// Where impulses of about the size `amplitude`, in units of the noise, begin. Equally likely
+/// as noise they are at half their size and a little more; but what is as extreme is often a
+/// detail.
 fn extreme(share: f64, amplitude: f64) -> f64 {
-    let (least, most) = EXTREME;
     if !(share > 0.0 && amplitude.is_finite()) {
-        return most;
+        return WITHOUT_IMPULSES;
     }
-    more_likely(share, amplitude, COST_OF_MISSING).clamp(least, most)
-}
-
-/// Where, in units of the noise, impulses begin to be more likely than noise: the
-/// likelihoods of $\mathcal N(0, 1)$ and $\mathcal N(\pm a, 1)$ are equal, weighted,
-/// at $a / 2 + \ln(2 (1 - f) / (f \, \text{cost})) / a$.
-pub(super) fn more_likely(share: f64, amplitude: f64, cost: f64) -> f64 {
-    let odds = 2.0 * (1.0 - share) / (share * cost);
-    amplitude / 2.0 + ln(odds) / amplitude
-}
-
-/// The natural logarithm, with or without std.
-fn ln(x: f64) -> f64 {
-    num_traits::Float::ln(x)
+    (EXTREME * amplitude).clamp(EXTREMES.0, EXTREMES.1)
 }
 
 /// Counts of positive numbers by size, eight classes to the octave.

@@ -133,6 +133,68 @@ pub(crate) struct Automatic {
     pub(crate) outliers: Vec<f64>,
 }
 
+/// The noise of the calm windows of an image, of which pixels that `first` has replaced do not
+/// count; as if there were no impulses.
+fn noise(image: &[f64], first: &[f64], width: usize, core: usize) -> f64 {
+    let height = image.len() / width;
+    // The squares of 2 x 2 pixels in each window.
+    let mut windows: Vec<Vec<[f64; 4]>> = vec![];
+    for top in (0..height).step_by(core) {
+        for left in (0..width).step_by(16) {
+            let mut squares = vec![];
+            for y in (top..(top + core).min(height - 1)).filter(|y| y % 2 == 0) {
+                for x in (left..(left + 16).min(width - 1)).filter(|x| x % 2 == 0) {
+                    let at = [(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)];
+                    let at = at.map(|(x, y)| y * width + x);
+                    if at.iter().all(|&i| first[i] == image[i]) {
+                        squares.push(at.map(|i| image[i]));
+                    }
+                }
+            }
+            windows.push(squares);
+        }
+    }
+    windows.retain(|squares| !squares.is_empty());
+    let extreme = |of: &dyn Fn(f64, f64) -> f64| {
+        windows.iter().flatten().flatten().copied().reduce(of).unwrap_or(0.0)
+    };
+    let (least, greatest) = (extreme(&f64::min), extreme(&f64::max));
+    let whole = |squares: &&Vec<[f64; 4]>| {
+        squares.iter().flatten().all(|&pixel| least < pixel && pixel < greatest)
+    };
+    let texture = |squares: &[[f64; 4]]| {
+        let sum: f64 = squares
+            .iter()
+            .map(|[a, b, c, d]| ((a - b + c - d) / 2.0).powi(2) + ((a - c + b - d) / 2.0).powi(2))
+            .sum();
+        sum / squares.len() as f64
+    };
+    let mut calm: Vec<&Vec<[f64; 4]>> = windows.iter().filter(whole).collect();
+    if calm.len() * 24 < windows.len() {
+        calm = windows.iter().collect();
+    }
+    calm.sort_by(|a, b| texture(a).total_cmp(&texture(b)));
+    let squares_of =
+        |taken: usize| calm[..taken].iter().map(|squares| squares.len()).sum::<usize>();
+    let noise_of = |taken: usize| {
+        let sum: f64 = calm[..taken]
+            .iter()
+            .flat_map(|squares| squares.iter())
+            .map(|[a, b, c, d]| ((a - b - c + d) / 2.0).abs())
+            .sum();
+        (std::f64::consts::PI / 2.0).sqrt() / 0.858 * sum / squares_of(taken).max(1) as f64
+    };
+    let mut taken = calm.len().div_ceil(24);
+    while taken < calm.len() && squares_of(taken) < 200 {
+        taken += 1;
+    }
+    for _ in 0..3 {
+        let limit = 2.0 * 1.1 * (0.858 * noise_of(taken)).powi(2);
+        taken = taken.max(calm.iter().filter(|squares| texture(squares) <= limit).count());
+    }
+    noise_of(taken)
+}
+
 /// The automatic algorithm.
 pub(crate) fn automatic(
     image: &[f64],
@@ -152,42 +214,20 @@ pub(crate) fn automatic(
 
     // The survey.
     let first = calm(3, &|i| 2.0 * pixels.spread(i));
-    let clamped = |x: isize, y: isize| {
-        let (x, y) = (x.clamp(0, width as isize - 1), y.clamp(0, height as isize - 1));
-        first[y as usize * width + x as usize]
-    };
-    let (columns, rows) = (width.div_ceil(core), height.div_ceil(core));
-    let mut levels = vec![];
-    for (column, row) in (0..rows).flat_map(|row| (0..columns).map(move |c| (c, row))) {
-        let (mut sum, mut used) = (0.0, 0);
-        for y in row * core..(row * core + core).min(height) {
-            for x in column * core..(column * core + core).min(width) {
-                if first[y * width + x] == image[y * width + x] {
-                    let (x, y) = (x as isize, y as isize);
-                    let mask = [1.0, -2.0, 1.0];
-                    let mut filtered = 0.0;
-                    for (j, a) in mask.iter().enumerate() {
-                        for (i, b) in mask.iter().enumerate() {
-                            filtered += a * b * clamped(x + i as isize - 1, y + j as isize - 1);
-                        }
-                    }
-                    sum += filtered.abs();
-                    used += 1;
-                }
-            }
-        }
-        levels.push((std::f64::consts::PI / 2.0).sqrt() / 6.0 * sum / f64::max(used as f64, 1.0));
-    }
-    levels.sort_by(f64::total_cmp);
-    let noise = 1.19 / (1.0 - 0.56 / core as f64) * levels[(levels.len() - 1) / 5];
+    let noise = noise(image, &first, width, core);
     let class = |value: f64| ((value.log2() + 40.0).max(0.0) * 8.0) as usize;
-    let mut beyond: Vec<usize> = (0..image.len())
-        .filter(|&i| first[i] != image[i])
-        .map(|i| class((image[i] - first[i]).abs()))
-        .filter(|&c| c > class((3.5 * noise).max(10.0 / 255.0 * peak)))
-        .collect();
-    beyond.sort_unstable();
-    let share = (beyond.len() as f64 / image.len() as f64).min(0.5);
+    let beyond = |noise: f64| {
+        let mut beyond: Vec<usize> = (0..image.len())
+            .filter(|&i| first[i] != image[i])
+            .map(|i| class((image[i] - first[i]).abs()))
+            .filter(|&c| c > class((3.5 * noise).max(10.0 / 255.0 * peak)))
+            .collect();
+        beyond.sort_unstable();
+        let share = (beyond.len() as f64 / image.len() as f64).min(0.5);
+        (beyond, share)
+    };
+    let noise = noise / (1.0 + beyond(noise).1);
+    let (beyond, share) = beyond(noise);
     let choose = |k: usize| (1..=k).map(|i| (9 - i) as f64 / i as f64).product::<f64>();
     let p = share / 2.0;
     let at_most = |c: usize| -> f64 {
@@ -199,13 +239,7 @@ pub(crate) fn automatic(
         (beyond[at] as f64 / 8.0 - 40.0).exp2()
     };
     let size = if beyond.is_empty() { 0.0 } else { 0.6 * exceeded(10) };
-    let extreme = if beyond.is_empty() {
-        4.0
-    } else {
-        let amplitude = exceeded(2) / noise;
-        let odds: f64 = 2.0 * (1.0 - share) / (8.0 * share);
-        (amplitude / 2.0 + odds.ln() / amplitude).clamp(2.6, 4.0)
-    };
+    let extreme = if beyond.is_empty() { 4.0 } else { (0.7 * exceeded(2) / noise).clamp(2.6, 3.8) };
 
     // The regions.
     let floor = noise.max(1.0 / 255.0 * peak);
@@ -240,6 +274,7 @@ pub(crate) fn automatic(
         outliers: vec![0.0; image.len()],
     };
     let mut weights = vec![0.0; image.len()];
+    let (columns, rows) = (width.div_ceil(core), height.div_ceil(core));
     for (column, row) in (0..rows).flat_map(|row| (0..columns).map(move |c| (c, row))) {
         let places = region_of(column, row, (width, height), region, core);
         let y: Vec<f64> = places.iter().map(|&(i, _)| image[i]).collect();
