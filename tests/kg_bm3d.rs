@@ -78,7 +78,7 @@ fn mixture(residuals: &[f32], noise: f32) -> (f64, f64, f64) {
 /// The method, step by step.
 fn literal(pixels: &[f32], looks: usize) -> (Vec<f32>, Vec<bool>) {
     let kgard = Denoiser::new(255.0).denoise(plane(pixels)).unwrap();
-    let mut extreme = f32::min(1.05 * kgard.report.conditions.extreme, 4.0);
+    let mut extreme = kgard.report.conditions.extreme;
     let u = kgard.outliers.samples();
     let mut outlier: Vec<bool> = u.iter().map(|&u| u != 0.0).collect();
     let mut repaired: Vec<f32> = pixels.iter().zip(u).map(|(y, u)| y - u).collect();

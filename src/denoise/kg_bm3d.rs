@@ -105,9 +105,6 @@ const STUCK: f64 = 0.12;
 /// The distance of a pilot's blocks, and how far it looks.
 const PILOT_STEP: usize = 5;
 const PILOT_RADIUS: usize = 14;
-/// Where an outlier begins for a pilot, by where it does for KGARD, and at most in
-/// units of the noise: a pilot is less often misled.
-const EXTREME: (f64, f64) = (1.05, 4.0);
 /// The least size of impulses that residuals alone tell from noise, in its units:
 /// what looks smaller may be texture.
 const TOLD_APART: f64 = 2.5;
@@ -356,7 +353,6 @@ impl<T: Real> KgBm3dPlan<T> {
         };
         let repaired = samples.iter().zip(found.outliers.samples()).zip(0..).map(repair).collect();
         let sizes = found.outliers.samples().iter().map(|u| u.abs()).filter(|&u| u > T::zero());
-        let (factor, most) = EXTREME;
         let mut channel = Channel {
             image,
             samples,
@@ -364,7 +360,7 @@ impl<T: Real> KgBm3dPlan<T> {
             bad,
             outlier,
             conditions: found.report.conditions,
-            extreme: (found.report.conditions.extreme * constant(factor)).min(constant(most)),
+            extreme: found.report.conditions.extreme,
             amplitude: nearly_all_exceed(sizes.collect()),
             noise: T::zero(),
             lambda: found.report.lambda,
