@@ -78,7 +78,13 @@ fn mixture(residuals: &[f32], noise: f32) -> (f64, f64, f64) {
 /// The method, step by step.
 fn literal(pixels: &[f32], looks: usize) -> (Vec<f32>, Vec<bool>) {
     let kgard = Denoiser::new(255.0).denoise(plane(pixels)).unwrap();
-    let mut extreme = kgard.report.conditions.extreme;
+    let known = kgard.report.conditions;
+    let (share, size) = (f64::from(known.impulses), f64::from(known.amplitude / known.noise));
+    let mut extreme = 4.0;
+    if share > 0.0 {
+        let odds = 2.0 * (1.0 - share) / (2.0 * share);
+        extreme = (size / 2.0 + odds.ln() / size).clamp(2.7, 4.0) as f32;
+    }
     let u = kgard.outliers.samples();
     let mut outlier: Vec<bool> = u.iter().map(|&u| u != 0.0).collect();
     let mut repaired: Vec<f32> = pixels.iter().zip(u).map(|(y, u)| y - u).collect();

@@ -108,9 +108,12 @@ const PILOT_RADIUS: usize = 14;
 /// The least size of impulses that residuals alone tell from noise, in its units:
 /// what looks smaller may be texture.
 const TOLD_APART: f64 = 2.5;
-/// How much worse it is to miss an impulse than to take out a good pixel, for a
-/// pilot: it is put back as it was if the next one thinks better of it.
-const COST_OF_MISSING: f64 = 0.7;
+/// How much worse it is to miss an impulse than to take out a good pixel: for the first pilot,
+/// and for one that has told impulses from noise itself. What it takes out is put back as it
+/// was if the next one thinks better of it.
+const COST_OF_MISSING: (f64, f64) = (2.0, 0.7);
+/// The least and the greatest residual at which an outlier begins, in units of the noise.
+const EXTREMES: (f64, f64) = (2.7, 4.0);
 /// Where an outlier begins, as a part of what nearly all of them exceed.
 const PART_OF_AMPLITUDE: f64 = 0.5;
 /// How far what stands in for an outlier moves beyond where BM3D puts it: each
@@ -360,7 +363,7 @@ impl<T: Real> KgBm3dPlan<T> {
             bad,
             outlier,
             conditions: found.report.conditions,
-            extreme: found.report.conditions.extreme,
+            extreme: extreme(&found.report.conditions),
             amplitude: nearly_all_exceed(sizes.collect()),
             noise: T::zero(),
             lambda: found.report.lambda,
@@ -388,7 +391,7 @@ impl<T: Real> KgBm3dPlan<T> {
             channel.noise = channel.noise.min(constant(noise));
         }
         let amplitude = amplitude / as_f64(channel.noise);
-        let extreme = constant(more_likely(share, amplitude, COST_OF_MISSING));
+        let extreme = constant(more_likely(share, amplitude, COST_OF_MISSING.1));
         channel.extreme = channel.extreme.min(extreme);
     }
 
@@ -397,6 +400,17 @@ impl<T: Real> KgBm3dPlan<T> {
         let estimate = || noise_level(channel.plane_of(repaired), Some(channel.plane_of(ignore)));
         self.noise.map_or_else(estimate, Ok)
     }
+}
+
+/// Where an outlier begins for a pilot, by what is known of the image. It is less often misled
+/// by details than KGARD is.
+fn extreme<T: Real>(conditions: &Conditions<T>) -> T {
+    let [share, amplitude] =
+        [conditions.impulses, conditions.amplitude / conditions.noise].map(as_f64);
+    let (least, most) = EXTREMES;
+    let is_known = share > 0.0 && amplitude.is_finite();
+    let extreme = if is_known { more_likely(share, amplitude, COST_OF_MISSING.0) } else { most };
+    constant(extreme.clamp(least, most))
 }
 
 /// The pixels of a channel that are known to be bad, or seen to be.

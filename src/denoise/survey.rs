@@ -30,9 +30,7 @@ const MOST_WITNESSES: usize = 5;
 /// impulses' size, and within which limits: noise is as extreme as the lower one too often, and
 /// beyond the upper one there is hardly any.
 const EXTREME: f64 = 0.7;
-const EXTREMES: (f64, f64) = (2.6, 3.8);
-/// The same where there are no impulses.
-const WITHOUT_IMPULSES: f64 = 4.0;
+const EXTREMES: (f64, f64) = (2.6, 4.0);
 /// One in so many impulses may be smaller than what nearly all exceed, and what an
 /// outlier is off by at least, as a part of that.
 pub(super) const SMALL_ONE_IN: usize = 10;
@@ -64,6 +62,8 @@ pub struct Conditions<T> {
     pub impulses: T,
     /// How many neighbours of an impulse may be impulses of its sign.
     pub witnesses: usize,
+    /// What half of the impulses are off by; zero without impulses.
+    pub amplitude: T,
     /// The least studentised residual of an outlier, in units of the noise.
     pub extreme: T,
     /// What an outlier is off by at least.
@@ -138,15 +138,17 @@ impl<T: Real> Survey<T> {
         Error::check_len("survey's first row", self.rows.start, 0)?;
         Error::check_len("survey's rows", self.rows.end, self.grid.rows())?;
         let noise = self.known_noise.unwrap_or_else(|| self.noise());
-        let (beyond, [small, amplitude]) = self.impulses(noise);
+        let (beyond, exceeded) = self.impulses(noise);
+        let [small, amplitude] = if beyond > 0.0 { exceeded } else { [0.0; 2] };
         let share = self.share(beyond);
         let (detailed, smooth) = self.gradient_bounds();
         Ok(Conditions {
             noise,
             impulses: constant(share),
             witnesses: witnesses(share),
-            extreme: constant(extreme(share, amplitude / as_f64(noise))),
-            size: constant(if beyond > 0.0 { PART_OF_AMPLITUDE * small } else { 0.0 }),
+            amplitude: constant(amplitude),
+            extreme: constant(extreme(amplitude / as_f64(noise))),
+            size: constant(PART_OF_AMPLITUDE * small),
             detailed,
             smooth,
         })
@@ -262,11 +264,9 @@ fn witnesses(share: f64) -> usize {
 /// Where impulses of about the size `amplitude`, in units of the noise, begin. Equally likely
 /// as noise they are at half their size and a little more; but what is as extreme is often a
 /// detail.
-fn extreme(share: f64, amplitude: f64) -> f64 {
-    if !(share > 0.0 && amplitude.is_finite()) {
-        return WITHOUT_IMPULSES;
-    }
-    (EXTREME * amplitude).clamp(EXTREMES.0, EXTREMES.1)
+fn extreme(amplitude: f64) -> f64 {
+    let (least, most) = EXTREMES;
+    if amplitude > 0.0 { (EXTREME * amplitude).clamp(least, most) } else { most }
 }
 
 /// Counts of positive numbers by size, eight classes to the octave.

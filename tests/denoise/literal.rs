@@ -239,7 +239,7 @@ pub(crate) fn automatic(
         (beyond[at] as f64 / 8.0 - 40.0).exp2()
     };
     let size = if beyond.is_empty() { 0.0 } else { 0.6 * exceeded(10) };
-    let extreme = if beyond.is_empty() { 4.0 } else { (0.7 * exceeded(2) / noise).clamp(2.6, 3.8) };
+    let extreme = if beyond.is_empty() { 4.0 } else { (0.7 * exceeded(2) / noise).clamp(2.6, 4.0) };
 
     // The regions.
     let floor = noise.max(1.0 / 255.0 * peak);
