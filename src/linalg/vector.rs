@@ -279,7 +279,7 @@ fn largest_lanes<T: Real, const LANES: usize, const FUSED: bool>(x: &[T]) -> (Op
     (at, max)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "alloc"))]
 mod tests {
     use super::{SHORT, largest};
     use alloc::vec::Vec;
