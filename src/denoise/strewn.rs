@@ -1,8 +1,9 @@
 //! Impulses fall by chance; what is drawn or written is connected.
 
-/// How many times as often as by chance marked pixels may be side by side and pass
+/// How many times the odds of chance marked pixels may have to be side by side and pass
 /// for strewn: where an image is dark or bright there is no room for impulses of one
-/// sign, so that the others are denser.
+/// sign, so that the others are denser. Odds, because twice as often is beyond always where
+/// half of the pixels are marked, such as the paper between small print.
 const STREWN: f64 = 2.0;
 
 /// Marked pixels of an image, each bright or dark.
@@ -28,8 +29,9 @@ impl<F: Fn(usize) -> Option<bool>> Marked<F> {
                 [right, below].into_iter().flatten().filter(|&j| self.alike(i, j)).count() as f64;
         }
         // Each pixel has a neighbour to the right and one below.
+        let all = 2.0 * counts.iter().sum::<f64>();
         let by_chance = 2.0 * counts.iter().map(|n| n * n).sum::<f64>() / area as f64;
-        pairs <= STREWN * by_chance
+        pairs * (all - by_chance) <= STREWN * by_chance * (all - pairs)
     }
 
     /// Whether a marked pixel has one of its kind beside it.
