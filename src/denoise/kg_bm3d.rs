@@ -408,9 +408,11 @@ fn extreme<T: Real>(conditions: &Conditions<T>) -> T {
     let [share, amplitude] =
         [conditions.impulses, conditions.amplitude / conditions.noise].map(as_f64);
     let (least, most) = EXTREMES;
-    let is_known = share > 0.0 && amplitude.is_finite();
-    let extreme = if is_known { more_likely(share, amplitude, COST_OF_MISSING.0) } else { most };
-    constant(extreme.clamp(least, most))
+    if share > 0.0 {
+        constant(more_likely(share, amplitude, COST_OF_MISSING.0).clamp(least, most))
+    } else {
+        constant(most)
+    }
 }
 
 /// The pixels of a channel that are known to be bad, or seen to be.

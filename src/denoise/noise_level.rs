@@ -27,16 +27,16 @@ use core::cmp::Ordering;
 const WINDOW: usize = 16;
 
 /// The share of windows that count at first: one in so many.
-const ONE_IN: usize = 24;
+pub(super) const ONE_IN: usize = 24;
 
 /// Coefficients that are wanted at least, where there are so many.
 const ENOUGH: usize = 1500;
 
 /// How often the windows are chosen anew, by the noise found so far.
-const GROWTHS: usize = 3;
+pub(super) const GROWTHS: usize = 3;
 
 /// The texture of windows that count then, as a multiple of what noise alone has.
-const NO_ROUGHER: f64 = 1.1;
+pub(super) const NO_ROUGHER: f64 = 1.1;
 
 /// Coefficients larger than this many deviations are not noise.
 const CUT: f64 = 2.0;
@@ -166,18 +166,23 @@ fn cells<T: Real>(
     (left, top): (usize, usize),
     mut visit: impl FnMut([T; 3], [T; 4]),
 ) {
-    let half = constant::<T>(0.5);
     for y in (top..top + WINDOW).step_by(2).take_while(|y| y + 1 < plane.height()) {
         for x in (left..left + WINDOW).step_by(2).take_while(|x| x + 1 < plane.width()) {
             let at = [(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)];
             if ignore.is_some_and(|ignore| at.iter().any(|&(x, y)| ignore.get(x, y))) {
                 continue;
             }
-            let [a, b, c, d] = at.map(|(x, y)| plane.get(x, y));
-            let differences = [(a - b) + (c - d), (a - c) + (b - d), (a - b) - (c - d)];
-            visit(differences.map(|difference| half * difference), [a, b, c, d]);
+            let pixels = at.map(|(x, y)| plane.get(x, y));
+            visit(differences(pixels), pixels);
         }
     }
+}
+
+/// Haar's differences across, down and both of 2 x 2 pixels.
+#[inline(always)]
+pub(super) fn differences<T: Real>([a, b, c, d]: [T; 4]) -> [T; 3] {
+    let half = constant::<T>(0.5);
+    [(a - b) + (c - d), (a - c) + (b - d), (a - b) - (c - d)].map(|difference| half * difference)
 }
 
 /// The least and the greatest pixel that counts.

@@ -2,7 +2,7 @@
 //!
 //! A *panel* holds [`lanes`] vectors side by side: entry `k` of all of them is
 //! one `[T; LANES]`, so that one step of the inner loop is one or two SIMD
-//! registers wide. The tile multiplies a panel with [`ROWS`] plain rows:
+//! registers wide. The tile multiplies a panel with [`ROWS`] or [`TALL`] plain rows:
 //!
 //! $$ \text{tile}\_{r,\ell} = \sum_k \text{row}\_r\[k\] \\, \text{panel}\[k\]\_\ell . $$
 //!

@@ -1,16 +1,11 @@
 //! The noise of an image that has impulses still, from its calm windows.
 //!
-//! As in [`noise_level`](crate::denoise::noise_level): of every 2 x 2 pixels a b / c d the
-//! differences across and down, and of both,
-//!
-//! $$ \frac{(a - b) + (c - d)}{2}, \quad \frac{(a - c) + (b - d)}{2}, \quad \frac{(a - b) - (c - d)}{2}, $$
-//!
-//! are independent in white noise. The first two say which windows have texture, the third how
-//! noisy the others are, and choosing by the former does not make the latter smaller. Here a
-//! window keeps sums only, so that those of parts of an image are those of the whole; and pixels
+//! As in [`noise_level`](crate::denoise::noise_level), two differences of 2 x 2 pixels say which
+//! windows have texture, and the third how noisy the others are. Here a window keeps sums only, so that those of parts of an image are those of the whole; and pixels
 //! that look like impulses at first sight do not count, nor do the noise's own extremes, which
 //! look like that as well.
 
+use super::super::noise_level::{GROWTHS, NO_ROUGHER, ONE_IN, differences};
 use super::super::rows::Rows;
 use crate::Real;
 use crate::real::{constant, count};
@@ -30,14 +25,8 @@ const WITHOUT_SUSPECTS: f64 = 0.858;
 const OF_BAD: f64 = 0.5;
 /// Many bad pixels are one in so many.
 const MANY: usize = 4;
-/// The share of the windows that count at first: one in so many.
-const ONE_IN: usize = 24;
 /// Squares of pixels that are wanted at least, where there are so many.
 const ENOUGH: usize = 200;
-/// How often windows are chosen anew, by the noise found so far.
-const GROWTHS: usize = 3;
-/// The texture of windows that count then, as a multiple of what noise alone has.
-const NO_ROUGHER: f64 = 1.1;
 
 /// What a part of an image says about the noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,16 +40,6 @@ pub(super) struct Window<T> {
     range: (T, T),
 }
 
-/// What is added up of a window.
-#[derive(Clone, Copy)]
-struct Sums<T> {
-    texture: T,
-    sum: T,
-    squares: usize,
-    range: (T, T),
-    bad: usize,
-}
-
 /// The windows of some rows of an image. Of 2 x 2 pixels the upper ones lie in `rows`.
 pub(super) fn windows<T: Real>(
     image: &Rows<T>,
@@ -68,19 +47,13 @@ pub(super) fn windows<T: Real>(
     height: usize,
 ) -> Vec<Window<T>> {
     let width = image.pixel_row(rows.start).len();
-    let nothing = Sums {
-        texture: T::zero(),
-        sum: T::zero(),
-        squares: 0,
-        range: (T::infinity(), T::neg_infinity()),
-        bad: 0,
-    };
-    let mut sums = alloc::vec![nothing; width.div_ceil(WIDTH)];
     let lefts = || (0..width).step_by(WIDTH);
     let area = |left: usize| rows.len() * WIDTH.min(width - left);
-    for bad in rows.clone().filter_map(|y| image.bad_row(y)) {
-        for (sums, bad) in sums.iter_mut().zip(bad.chunks(WIDTH)) {
-            sums.bad += bad.iter().filter(|&&is_bad| is_bad).count();
+    let mut windows = alloc::vec![Window::new(); width.div_ceil(WIDTH)];
+    let mut bad = alloc::vec![0; windows.len()];
+    for row in rows.clone().filter_map(|y| image.bad_row(y)) {
+        for (bad, row) in bad.iter_mut().zip(row.chunks(WIDTH)) {
+            *bad += row.iter().filter(|&&is_bad| is_bad).count();
         }
     }
     for y in rows.clone().take_while(|y| y + 1 < height) {
@@ -89,22 +62,26 @@ pub(super) fn windows<T: Real>(
             calm: image.calm_row(y),
             bad: image.bad_row(y),
         });
-        for (sums, left) in sums.iter_mut().zip(lefts()) {
+        for ((window, &bad), left) in windows.iter_mut().zip(&bad).zip(lefts()) {
             // Squares side by side are enough, and independent; but where many pixels are bad,
             // few are whole.
-            let step = if sums.bad * MANY < area(left) { 2 } else { 1 };
+            let step = if bad * MANY < area(left) { 2 } else { 1 };
             if y % step != 0 {
                 continue;
             }
             for x in (left..(left + WIDTH).min(width - 1)).step_by(step) {
                 if !upper.has_suspect(x) && !lower.has_suspect(x) {
                     let ([a, b], [c, d]) = (upper.two(x), lower.two(x));
-                    sums.add([a, b, c, d]);
+                    window.add([a, b, c, d]);
                 }
             }
         }
     }
-    sums.iter().zip(lefts()).filter_map(|(sums, left)| sums.window(area(left))).collect()
+    for ((window, bad), left) in windows.iter_mut().zip(bad).zip(lefts()) {
+        window.finish(count::<T>(bad) / count(area(left)));
+    }
+    windows.retain(|window| window.squares > 0);
+    windows
 }
 
 /// A row of pixels.
@@ -129,15 +106,20 @@ impl<T: Real> Line<'_, T> {
     }
 }
 
-impl<T: Real> Sums<T> {
+impl<T: Real> Window<T> {
+    fn new() -> Self {
+        let range = (T::infinity(), T::neg_infinity());
+        Self { texture: T::zero(), sum: T::zero(), squares: 0, range }
+    }
+
+    /// Adds 2 x 2 pixels; the texture is a sum until it is finished.
     #[inline(always)]
-    fn add(&mut self, [a, b, c, d]: [T; 4]) {
-        let (upper, lower) = (a - b, c - d);
-        let (across, down, both) = (upper + lower, (a - c) + (b - d), upper - lower);
+    fn add(&mut self, pixels: [T; 4]) {
+        let [across, down, both] = differences(pixels);
         self.texture = self.texture + (across * across + down * down);
         self.sum = self.sum + both.abs();
         self.squares += 1;
-        for pixel in [a, b, c, d] {
+        for pixel in pixels {
             let (least, greatest) = self.range;
             self.range = (
                 if pixel < least { pixel } else { least },
@@ -146,14 +128,11 @@ impl<T: Real> Sums<T> {
         }
     }
 
-    /// What they say, if there is anything in so many pixels.
-    fn window(&self, area: usize) -> Option<Window<T>> {
-        let &Self { texture, sum, squares, range, bad } = self;
-        let half = constant::<T>(0.5);
-        let bad = count::<T>(bad) / count(area);
-        let scale = half * (T::one() + constant::<T>(OF_BAD) * bad);
-        let texture = scale * scale * texture / count(squares.max(1));
-        (squares > 0).then_some(Window { texture, sum: scale * sum, squares, range })
+    /// When all are added, with a share of `bad` pixels.
+    fn finish(&mut self, bad: T) {
+        let scale = T::one() + constant::<T>(OF_BAD) * bad;
+        self.texture = scale * scale * self.texture / count(self.squares.max(1));
+        self.sum = scale * self.sum;
     }
 }
 
