@@ -17,6 +17,13 @@ struct Search {
     // as a part of it, points are taken out in part.
     size: f32,
     doubt: f32,
+    // What outliers are usually off by, how far that is believed, and how far below and above
+    // it; and the range of the data, at whose ends they are cut off.
+    usual: f32,
+    alike: f32,
+    below: f32,
+    above: f32,
+    peak: f32,
 }
 
 @group(0) @binding(0) var<uniform> search: Search;
@@ -76,6 +83,8 @@ const STOP = 0xffffffffu;
 const NOT_ELIGIBLE = -1.0;
 const TAKEN_OUT = -2.0;
 const EPSILON = 1.1920929e-7;
+// The usual size of outliers counts less in the last part of its reach: one in so many.
+const FADING = 4.0;
 
 // The points that matter: those known to be bad, then the others. How many are known,
 // and how many there are.
@@ -393,6 +402,15 @@ fn share_of(beyond: f32) -> f32 {
     return 0.5 + 0.5 * beyond / search.doubt;
 }
 
+// What a point is off by that is found to be off by u (src/denoise/usual.rs).
+fn usual_of(y: f32, u: f32) -> f32 {
+    let more = search.usual - abs(u);
+    let inside = 1.0 - abs(more) / select(search.above, search.below, more > 0.0);
+    let weight = clamp(FADING * inside, 0.0, 1.0);
+    let believed = select(search.alike * weight, 0.0, y == 0.0 || y == search.peak);
+    return u + believed * select(more, -more, u < 0.0);
+}
+
 // Where a point of a problem is in a section of the cells.
 fn cell(section: u32, problem: u32, point: u32) -> u32 {
     return section * search.stride + problem * 4u * BLOCKS + point;
@@ -658,7 +676,11 @@ fn greedy(
         if t == 0u {
             let point = point_at(s);
             let share = shares[a - 1u];
-            cells[cell(OUTLIERS, problem, point)] = share * u;
+            var value = u;
+            if RULE == EXTREME && a > begin {
+                value = usual_of(cells[cell(DATA, problem, point)], u);
+            }
+            cells[cell(OUTLIERS, problem, point)] = share * value;
             if share <= 0.5 {
                 cells[cell(FLAGS, problem, point)] = IS_DOUBTFUL;
             }

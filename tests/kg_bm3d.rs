@@ -87,8 +87,11 @@ fn literal(pixels: &[f32], looks: usize) -> (Vec<f32>, Vec<bool>) {
     }
     let u = kgard.outliers.samples();
     let mut outlier: Vec<bool> = u.iter().map(|&u| u != 0.0).collect();
-    let mut repaired: Vec<f32> = pixels.iter().zip(u).map(|(y, u)| y - u).collect();
-    let mut sizes: Vec<f32> = u.iter().map(|u| u.abs()).filter(|&u| u > 0.0).collect();
+    let restored = kgard.image.samples();
+    let mut repaired: Vec<f32> =
+        (0..pixels.len()).map(|i| if outlier[i] { restored[i] } else { pixels[i] }).collect();
+    let mut sizes: Vec<f32> =
+        pixels.iter().zip(&repaired).map(|(y, z)| (y - z).abs()).filter(|&u| u > 0.0).collect();
     sizes.sort_by(f32::total_cmp);
     let amplitude = sizes.get(sizes.len() / 10).copied().unwrap_or(0.0);
     let noise = |repaired: &[f32], outlier: &[bool]| {
@@ -157,6 +160,17 @@ fn literal(pixels: &[f32], looks: usize) -> (Vec<f32>, Vec<bool>) {
         }
         sigma = f32::min(sigma, noise(&repaired, &outlier));
         seen.clone_from(&repaired);
+    }
+    // Impulses that stand out are taken off by the size that they have.
+    if known.usual > 5.0 * known.noise {
+        let deviation = (1.3 * known.noise * known.noise / known.alike).sqrt();
+        for i in (0..area).filter(|&i| outlier[i] && pixels[i] != 0.0 && pixels[i] != 255.0) {
+            let u = pixels[i] - repaired[i];
+            let more = known.usual - u.abs();
+            let reach = if more > 0.0 { 2.5 } else { 4.0 } * deviation;
+            let weight = (4.0 * (1.0 - more.abs() / reach)).clamp(0.0, 1.0);
+            repaired[i] = pixels[i] - (u + known.alike * weight * (u.signum() * more));
+        }
     }
     let last = Bm3d::for_noise(sigma, 255.0).denoise(plane(&repaired), sigma).unwrap();
     (last.into_samples(), outlier)

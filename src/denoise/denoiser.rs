@@ -79,7 +79,7 @@ pub(crate) struct Settings<T> {
     pub(crate) smoothing: Smoothing<T>,
     pub(crate) detection: Detection<T>,
     pub(super) blended: bool,
-    peak: T,
+    pub(super) peak: T,
     noise: Option<T>,
 }
 
@@ -318,11 +318,12 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
     pub fn survey(&self, band: Band<'_, T>, rows: Range<usize>) -> Result<Survey<T>, Error> {
         let grid = self.check(band, &rows)?;
         let with_gradients = matches!(self.settings.smoothing, Smoothing::Paper { .. });
+        let Settings { peak, noise, .. } = self.settings;
         let parts = each(chunks(rows), |rows| {
             let image = pixels(&grid, band, rows.clone(), None, None);
-            Survey::of_rows(&grid, rows, &image, with_gradients)
+            Survey::of_rows(&grid, rows, &image, peak, with_gradients)
         });
-        Ok(Survey::merge(parts)?.of(self.settings.peak, self.settings.noise))
+        Ok(Survey::merge(parts)?.with_noise(noise))
     }
 
     /// Denoises the pixels in the cores of `rows` of regions: the same pixels,

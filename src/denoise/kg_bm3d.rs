@@ -64,6 +64,7 @@ use super::denoiser::{DenoisePlan, Denoised, Denoiser};
 use super::mixture::{Mixture, more_likely};
 use super::strewn::Marked;
 use super::survey::{LEAST_IMPULSE, SMALL_ONE_IN};
+use super::usual::Usual;
 use super::{Conditions, Masks, Plane, PlaneBuf, dead_lines, noise_level, salt_and_pepper};
 use crate::error::as_f64;
 use crate::real::constant;
@@ -116,6 +117,8 @@ const COST_OF_MISSING: (f64, f64) = (2.0, 0.7);
 const EXTREMES: (f64, f64) = (2.7, 4.0);
 /// Where an outlier begins, as a part of what nearly all of them exceed.
 const PART_OF_AMPLITUDE: f64 = 0.5;
+/// The least size of impulses, in units of the noise, of which nearly all outliers are.
+const STAND_OUT: f64 = 5.0;
 /// How far what stands in for an outlier moves beyond where BM3D puts it: each
 /// look goes only part of the way.
 const BEYOND: f64 = 0.7;
@@ -321,7 +324,8 @@ impl<T: Real> KgBm3dPlan<T> {
             }
         }
         let settings = |sigma| Bm3d::for_noise(sigma, self.peak);
-        let filtered = filter(&channels, Channel::as_repaired, |channel| channel.noise, settings)?;
+        let measured = |channel| Channel::measured(channel, self.peak);
+        let filtered = filter(&channels, measured, |channel| channel.noise, settings)?;
         let mut result = KgBm3dDenoised {
             channels: Vec::with_capacity(channels.len()),
             outliers: Vec::with_capacity(channels.len()),
@@ -351,11 +355,12 @@ impl<T: Real> KgBm3dPlan<T> {
             *sample = restored;
         }
         let outlier: Vec<bool> = found.outliers.samples().iter().map(|&u| u != T::zero()).collect();
-        let repair = |((&y, &u), i): ((&T, &T), usize)| {
-            if bad[i] { restored[i] } else { y - u }
-        };
-        let repaired = samples.iter().zip(found.outliers.samples()).zip(0..).map(repair).collect();
-        let sizes = found.outliers.samples().iter().map(|u| u.abs()).filter(|&u| u > T::zero());
+        // What KGARD makes of an outlier's pixel, not what it was without the size that
+        // outliers usually have: pilots are led by it.
+        let pixels = samples.iter().zip(restored).zip(&outlier);
+        let repaired: Vec<T> = pixels.map(|((&y, &z), &is)| if is { z } else { y }).collect();
+        let sizes = samples.iter().zip(&repaired).map(|(&y, &z)| (y - z).abs());
+        let amplitude = nearly_all_exceed(sizes.filter(|&u| u > T::zero()).collect());
         let mut channel = Channel {
             image,
             samples,
@@ -364,7 +369,7 @@ impl<T: Real> KgBm3dPlan<T> {
             outlier,
             conditions: found.report.conditions,
             extreme: extreme(&found.report.conditions),
-            amplitude: nearly_all_exceed(sizes.collect()),
+            amplitude,
             noise: T::zero(),
             lambda: found.report.lambda,
         };
@@ -469,6 +474,22 @@ impl<T: Real> Channel<'_, T> {
     /// The image with what stands in for outliers.
     fn as_repaired(&self) -> Cow<'_, [T]> {
         Cow::Borrowed(&self.repaired)
+    }
+
+    /// The image with outliers as they would be without the size that they usually have, as far
+    /// as there is one: what stands in for them says which are of that size. Where impulses
+    /// drown in the noise, too many of them are none.
+    fn measured(&self, peak: T) -> Cow<'_, [T]> {
+        let usual = Usual::new(&self.conditions, peak);
+        if usual.size <= constant::<T>(STAND_OUT) * self.conditions.noise {
+            return self.as_repaired();
+        }
+        let measured = |i: usize| {
+            let (y, repaired) = (self.samples[i], self.repaired[i]);
+            let hit = self.outlier[i] && !self.bad[i];
+            if hit { y - usual.of(y, y - repaired) } else { repaired }
+        };
+        (0..self.samples.len()).map(measured).collect()
     }
 
     /// The image with its outliers no farther off than [`LEFT_IN`] allows, for a pilot

@@ -42,6 +42,7 @@ mod sort;
 mod strewn;
 pub(crate) mod strip;
 mod survey;
+pub(crate) mod usual;
 
 pub use dead_lines::dead_lines;
 pub use denoiser::{

@@ -2,6 +2,7 @@
 //! knows which pixels can be outliers.
 
 use super::Detection;
+use super::usual::Usual;
 use crate::real::constant;
 use crate::regression::greedy::{Scores, search, search_sized};
 use crate::regression::workspace::Parts;
@@ -52,6 +53,8 @@ pub(super) struct Region<'a, T> {
     pub(super) size: T,
     /// So far from the limit, as a part of it, are points that are taken out in part.
     pub(super) doubt: T,
+    /// What is known of outliers beforehand.
+    pub(super) usual: Usual<T>,
 }
 
 /// What was found.
@@ -114,7 +117,7 @@ impl<T: Real> Searcher<T> {
         };
         // What the paper's rules find is taken out as a whole.
         shares.resize(k, T::one());
-        Ok(found(work, k, shares))
+        Ok(found(work, k, shares, |_, _, u| u))
     }
 
     /// The same as [`search`](Self::search) for [`Detection::Automatic`], where nobody
@@ -153,7 +156,9 @@ impl<T: Real> Searcher<T> {
         let listed = Listed { region, points };
         let scores = region.scores(worth);
         let (k, _) = search_sized(&listed, pixels, known, &mut rule, scores, &mut work)?;
-        let found = found(work, k, shares);
+        let found = found(work, k, shares, |nth, place, u| {
+            if nth < known.len() { u } else { region.usual.of(pixels[place], u) }
+        });
         for place in &mut *found.indices {
             *place = points[*place];
         }
@@ -166,11 +171,18 @@ impl<T: Real> Searcher<T> {
     }
 }
 
-/// The first `k` outliers, each as far as it is taken out.
-fn found<'a, T: Real>(work: Workspace<'a, T>, k: usize, shares: &'a [T]) -> Found<'a, T> {
+/// The first `k` outliers, each as far as it is taken out. `value_of` tells what each of them
+/// is off by: which it is, where, and what the function finds.
+fn found<'a, T: Real>(
+    work: Workspace<'a, T>,
+    k: usize,
+    shares: &'a [T],
+    value_of: impl Fn(usize, usize, T) -> T,
+) -> Found<'a, T> {
     let Parts { residual, values, indices, .. } = work.into_parts();
-    for (value, &share) in values[..k].iter_mut().zip(shares) {
-        *value = *value * share;
+    let outliers = values[..k].iter_mut().zip(&*indices).zip(shares);
+    for (nth, ((value, &place), &share)) in outliers.enumerate() {
+        *value = share * value_of(nth, place, *value);
     }
     Found { indices: &mut indices[..k], values: &values[..k], shares: &shares[..k], residual }
 }

@@ -9,6 +9,7 @@ use super::ladder::Ladder;
 use super::region::{DOUBT, Found, Region, Searcher};
 use super::rows::Rows;
 use super::survey::{self, Conditions, PART_OF_AMPLITUDE};
+use super::usual::Usual;
 use crate::real::constant;
 use crate::{Error, Real};
 use alloc::vec::Vec;
@@ -140,6 +141,7 @@ impl<'a, T: Real> Job<'a, T> {
                 limit: self.conditions.extreme * self.floor().max(misfit),
                 size: self.conditions.size,
                 doubt: self.doubt(),
+                usual: self.usual(),
             };
             let found = if self.settings.wants_residuals() {
                 let found = searcher.search(region, self.settings.detection)?;
@@ -217,6 +219,12 @@ impl<'a, T: Real> Job<'a, T> {
         } else {
             T::zero()
         }
+    }
+
+    /// What outliers usually are off by. The paper's rules and smoothing know nothing of it.
+    pub(crate) fn usual(&self) -> Usual<T> {
+        let usual = Usual::new(self.conditions, self.settings.peak);
+        if self.settings.wants_residuals() { Usual { alike: T::zero(), ..usual } } else { usual }
     }
 
     /// For each region its rung and the standard deviation of what that does not fit.

@@ -4,11 +4,14 @@
 //! so that a survey can be taken in parts, on several machines if need be, and put together
 //! exactly.
 
+mod sizes;
 mod windows;
 
+use self::sizes::{Peak, Sizes};
 use self::windows::{Window, windows};
 use super::grid::Grid;
 use super::rows::Rows;
+use super::usual::{alike, is_cut_off};
 use crate::error::as_f64;
 use crate::linalg::simd::{Routine, dispatch};
 use crate::real::{constant, count};
@@ -29,12 +32,12 @@ const MOST_WITNESSES: usize = 5;
 /// The least studentised residual of an outlier, in units of the noise, as a part of the
 /// impulses' size, and within which limits: noise is as extreme as the lower one too often, and
 /// beyond the upper one there is hardly any.
-const EXTREME: f64 = 0.7;
+const EXTREME: f64 = 0.67;
 const EXTREMES: (f64, f64) = (2.6, 4.0);
 /// One in so many impulses may be smaller than what nearly all exceed, and what an
 /// outlier is off by at least, as a part of that.
 pub(super) const SMALL_ONE_IN: usize = 10;
-pub(super) const PART_OF_AMPLITUDE: f64 = 0.6;
+pub(super) const PART_OF_AMPLITUDE: f64 = 0.575;
 
 /// A survey of some rows of regions.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +47,9 @@ pub struct Survey<T> {
     /// Mean magnitude of the gradient in each region, where somebody wants to know.
     gradients: Vec<T>,
     windows: Vec<Window<T>>,
-    suspects: Histogram,
+    /// Suspects, and those of them at either end of the range: they have been cut off.
+    suspects: Sizes,
+    cut_off: Sizes,
     /// The noise, where it is known.
     known_noise: Option<T>,
     /// The range of the samples.
@@ -64,6 +69,11 @@ pub struct Conditions<T> {
     pub witnesses: usize,
     /// What half of the impulses are off by; zero without impulses.
     pub amplitude: T,
+    /// What most of them are off by, about; zero if they are of many sizes.
+    pub usual: T,
+    /// How far it is known from that what an impulse is off by: one if all are of that size,
+    /// zero if they are of many.
+    pub alike: T,
     /// The least studentised residual of an outlier, in units of the noise.
     pub extreme: T,
     /// What an outlier is off by at least.
@@ -81,6 +91,7 @@ impl<T: Real> Survey<T> {
         grid: &Grid,
         rows: Range<usize>,
         image: &Rows<T>,
+        peak: T,
         with_gradients: bool,
     ) -> Self {
         let mut survey = Self {
@@ -88,13 +99,14 @@ impl<T: Real> Survey<T> {
             rows: rows.clone(),
             gradients: Vec::new(),
             windows: Vec::new(),
-            suspects: Histogram::new(),
+            suspects: Sizes::new(),
+            cut_off: Sizes::new(),
             known_noise: None,
-            peak: T::one(),
+            peak,
         };
         for row in rows {
             let pixels = row * grid.core()..((row + 1) * grid.core()).min(grid.height());
-            count_suspects(image, pixels.clone(), &mut survey.suspects);
+            survey.count_suspects(image, pixels.clone());
             survey.windows.extend(windows(image, pixels, grid.height()));
             if with_gradients {
                 survey.gradients.extend(gradients(grid, row, image));
@@ -103,10 +115,27 @@ impl<T: Real> Survey<T> {
         survey
     }
 
-    /// The same with the range of the samples, and with the noise where it is
-    /// known.
-    pub(super) fn of(self, peak: T, known_noise: Option<T>) -> Self {
-        Self { known_noise, peak, ..self }
+    /// The same with the noise where it is known.
+    pub(super) fn with_noise(self, known_noise: Option<T>) -> Self {
+        Self { known_noise, ..self }
+    }
+
+    /// Counts the pixels of rows that look like impulses at first sight, by what they are off
+    /// by.
+    fn count_suspects(&mut self, image: &Rows<T>, rows: Range<usize>) {
+        for y in rows {
+            let bad = image.bad_row(y);
+            let pixels = image.pixel_row(y).iter().zip(image.calm_row(y));
+            for (x, (&pixel, &calm)) in pixels.enumerate() {
+                if pixel != calm && !bad.is_some_and(|bad| bad[x]) {
+                    let size = as_f64((pixel - calm).abs());
+                    self.suspects.count(size);
+                    if is_cut_off(pixel, self.peak) {
+                        self.cut_off.count(size);
+                    }
+                }
+            }
+        }
     }
 
     /// Puts the surveys of consecutive rows of regions together.
@@ -126,6 +155,7 @@ impl<T: Real> Survey<T> {
             whole.gradients.extend(part.gradients);
             whole.windows.extend(part.windows);
             whole.suspects.add(&part.suspects);
+            whole.cut_off.add(&part.cut_off);
         }
         Ok(whole)
     }
@@ -140,6 +170,12 @@ impl<T: Real> Survey<T> {
         let noise = self.known_noise.unwrap_or_else(|| self.noise());
         let (beyond, exceeded) = self.impulses(noise);
         let [small, amplitude] = if beyond > 0.0 { exceeded } else { [0.0; 2] };
+        let whole = self.suspects.without(&self.cut_off);
+        let peak = whole.peak(self.least_impulse(noise), as_f64(noise));
+        let (usual, alike) = peak.map_or((0.0, 0.0), |peak| {
+            let Peak { size, deviation } = peak;
+            (size, alike(as_f64(noise), deviation))
+        });
         let share = self.share(beyond);
         let (detailed, smooth) = self.gradient_bounds();
         Ok(Conditions {
@@ -147,6 +183,8 @@ impl<T: Real> Survey<T> {
             impulses: constant(share),
             witnesses: witnesses(share),
             amplitude: constant(amplitude),
+            usual: constant(usual),
+            alike: constant(alike),
             extreme: constant(extreme(amplitude / as_f64(noise))),
             size: constant(PART_OF_AMPLITUDE * small),
             detailed,
@@ -164,8 +202,12 @@ impl<T: Real> Survey<T> {
 
     /// How many suspects are too large for noise, and what nearly all and half of them exceed.
     fn impulses(&self, noise: T) -> (f64, [f64; 2]) {
-        let least = (IMPULSE * as_f64(noise)).max(LEAST_IMPULSE * as_f64(self.peak));
-        self.suspects.tail(least, [SMALL_ONE_IN, 2])
+        self.suspects.tail(self.least_impulse(noise), [SMALL_ONE_IN, 2])
+    }
+
+    /// What is too large for noise.
+    fn least_impulse(&self, noise: T) -> f64 {
+        (IMPULSE * as_f64(noise)).max(LEAST_IMPULSE * as_f64(self.peak))
     }
 
     /// The share of so many pixels, if they are impulses.
@@ -181,19 +223,6 @@ impl<T: Real> Survey<T> {
         let squares = gradients().fold(T::zero(), |sum, g| sum + (g - mean) * (g - mean));
         let deviation = (squares / n).sqrt();
         (mean + deviation, mean - deviation / constant(10.0))
-    }
-}
-
-/// Counts the pixels of rows that look like impulses at first sight, by what they are off by.
-fn count_suspects<T: Real>(image: &Rows<T>, rows: Range<usize>, suspects: &mut Histogram) {
-    for y in rows {
-        let bad = image.bad_row(y);
-        let pixels = image.pixel_row(y).iter().zip(image.calm_row(y));
-        for (x, (&pixel, &calm)) in pixels.enumerate() {
-            if pixel != calm && !bad.is_some_and(|bad| bad[x]) {
-                suspects.count(as_f64((pixel - calm).abs()));
-            }
-        }
     }
 }
 
@@ -267,72 +296,4 @@ fn witnesses(share: f64) -> usize {
 fn extreme(amplitude: f64) -> f64 {
     let (least, most) = EXTREMES;
     if amplitude > 0.0 { (EXTREME * amplitude).clamp(least, most) } else { most }
-}
-
-/// Counts of positive numbers by size, eight classes to the octave.
-#[derive(Debug, Clone, PartialEq)]
-struct Histogram {
-    counts: Vec<u64>,
-}
-
-const CLASSES_PER_OCTAVE: usize = 8;
-const OCTAVES_BELOW_ONE: usize = 40;
-const CLASSES: usize = 1024;
-/// Where the classes of an octave begin: $2^{k / 8}$.
-const BEGINNINGS: [f64; 7] = [
-    1.090_507_732_665_257_7,
-    1.189_207_115_002_721,
-    1.296_839_554_651_009_6,
-    core::f64::consts::SQRT_2,
-    1.542_210_825_407_940_7,
-    1.681_792_830_507_429,
-    1.834_008_086_409_342_4,
-];
-
-impl Histogram {
-    fn new() -> Self {
-        Self { counts: alloc::vec![0; CLASSES] }
-    }
-
-    /// $\lfloor 8 \log_2 v \rfloor$, from the lowest octave on: the exponent is the octave, and
-    /// the fraction is compared with where classes begin.
-    fn class(value: f64) -> usize {
-        const FRACTION: u32 = 52;
-        const ONE: u64 = 1.0_f64.to_bits();
-        let exponent = |bits: u64| usize::try_from(bits >> FRACTION).unwrap_or(0);
-        let bits = value.to_bits();
-        let lowest = exponent(ONE) - OCTAVES_BELOW_ONE;
-        let Some(octave) = exponent(bits).checked_sub(lowest) else { return 0 };
-        let fraction = f64::from_bits(bits & ((1 << FRACTION) - 1) | ONE);
-        let within = BEGINNINGS.iter().filter(|&&beginning| fraction >= beginning).count();
-        (octave * CLASSES_PER_OCTAVE + within).min(CLASSES - 1)
-    }
-
-    fn count(&mut self, value: f64) {
-        self.counts[Self::class(value)] += 1;
-    }
-
-    fn add(&mut self, other: &Self) {
-        for (a, b) in self.counts.iter_mut().zip(&other.counts) {
-            *a += b;
-        }
-    }
-
-    /// How many values lie beyond `limit`, and what all but one in so many of those
-    /// exceed.
-    fn tail(&self, limit: f64, one_in: [usize; 2]) -> (f64, [f64; 2]) {
-        let first = Self::class(limit) + 1;
-        let tail = &self.counts[first.min(CLASSES)..];
-        let total: u64 = tail.iter().sum();
-        let exceeded = one_in.map(|one_in| {
-            let mut below = 0;
-            let class = tail.iter().position(|count| {
-                below += count;
-                below * one_in as u64 >= total
-            });
-            let octaves = (first + class.unwrap_or(0)) as f64 / CLASSES_PER_OCTAVE as f64;
-            num_traits::Float::exp2(octaves - OCTAVES_BELOW_ONE as f64)
-        });
-        (total as f64, exceeded)
-    }
 }

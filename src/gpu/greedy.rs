@@ -4,6 +4,7 @@ use super::cells::{Cells, padded};
 use super::context::{MOST_GROUPS, check_limit};
 use super::shader::{Kernel, Shader, Step};
 use super::{Gpu, GpuError};
+use crate::denoise::usual::Usual;
 use crate::regression::stop::Reading;
 use bytemuck::{Pod, Zeroable};
 
@@ -49,13 +50,28 @@ pub(super) struct Search {
     /// limit, as a part of it, points are taken out in part.
     pub(super) size: f32,
     pub(super) doubt: f32,
+    /// What outliers are usually off by: see [`Usual`].
+    pub(super) usual: f32,
+    pub(super) alike: f32,
+    pub(super) below: f32,
+    pub(super) above: f32,
+    pub(super) peak: f32,
 }
 
 impl Search {
     /// For at most `cap` outliers of each problem in `cells`.
     pub(super) fn new(shape: &Shape, cap: u32, cells: &Cells) -> Self {
         let threshold = shape.rule.threshold();
-        Self { cap, threshold, stride: cells.stride, size: 0.0, doubt: 0.0 }
+        // Nothing is usual: distances must not be zero, that is all.
+        let (usual, alike, below, above, peak) = (0.0, 0.0, 1.0, 1.0, 0.0);
+        let (stride, size, doubt) = (cells.stride, 0.0, 0.0);
+        Self { cap, threshold, stride, size, doubt, usual, alike, below, above, peak }
+    }
+
+    /// The same where it is known what outliers are usually off by.
+    pub(super) fn with(self, usual: Usual<f32>) -> Self {
+        let Usual { size, alike, reach: (below, above), peak } = usual;
+        Self { usual: size, alike, below, above, peak, ..self }
     }
 }
 

@@ -6,6 +6,7 @@ use super::choose::Moment;
 use super::greedy::{Rule, Shape};
 use super::shader::Shader;
 use super::{choose, gather, gradient, gram, greedy, judge, look, reassemble, residual};
+use crate::denoise::usual::FADING;
 use crate::regression::stop::Reading;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -173,7 +174,21 @@ pub(super) use same_layout;
 #[test]
 fn structures_are_laid_out_alike() {
     same_layout!(greedy::SHADER, greedy::Problem, "Problem", rung, limit, count, reason);
-    same_layout!(greedy::SHADER, greedy::Search, "Search", cap, threshold, stride, size, doubt);
+    same_layout!(
+        greedy::SHADER,
+        greedy::Search,
+        "Search",
+        cap,
+        threshold,
+        stride,
+        size,
+        doubt,
+        usual,
+        alike,
+        below,
+        above,
+        peak
+    );
     same_layout!(residual::SHADER, residual::Product, "Product", n, count, stride, padding);
 }
 
@@ -186,4 +201,10 @@ fn sections_have_the_same_numbers() {
         let line = alloc::format!("const {name} = {number}u;");
         assert!(source.contains(&line), "{line}");
     }
+}
+
+#[test]
+fn the_usual_size_fades_alike() {
+    let line = alloc::format!("const FADING = {FADING:?};");
+    assert!(greedy::SHADER.parts.concat().contains(&line), "{line}");
 }

@@ -30,6 +30,8 @@ struct Conditions<T> {
     impulses: T,
     witnesses: usize,
     amplitude: T,
+    usual: T,
+    alike: T,
     extreme: T,
     size: T,
     detailed: T,
@@ -42,15 +44,28 @@ impl<T: Real> TryFrom<Conditions<T>> for denoise::Conditions<T> {
     type Error = Error;
 
     fn try_from(read: Conditions<T>) -> Result<Self, Error> {
-        let Conditions { noise, impulses, witnesses, amplitude, extreme, size, detailed, smooth } =
-            read;
+        let Conditions { noise, impulses, witnesses, amplitude, usual, alike, .. } = read;
+        let Conditions { extreme, size, detailed, smooth, .. } = read;
         check_deviation("noise", noise)?;
         check_deviation("share of impulses", impulses)?;
         check_deviation("size of the impulses", amplitude)?;
+        check_deviation("usual size of the impulses", usual)?;
+        check_deviation("likeness of the impulses", alike)?;
         check_deviation("least residual of an outlier", extreme)?;
         check_deviation("least size of an outlier", size)?;
         Error::check_finite("bound on gradients", &[detailed, smooth])?;
-        Ok(Self { noise, impulses, witnesses, amplitude, extreme, size, detailed, smooth })
+        Ok(Self {
+            noise,
+            impulses,
+            witnesses,
+            amplitude,
+            usual,
+            alike,
+            extreme,
+            size,
+            detailed,
+            smooth,
+        })
     }
 }
 

@@ -101,7 +101,7 @@ fn candidates(clean: &[f64], width: usize, seed: u64) -> Vec<Candidate> {
 
     let pixels: Vec<f64> = pixels.into_iter().map(f64::from).collect();
     let pixels = Pixels::new(&pixels, width);
-    let amplitude = size / 0.6;
+    let amplitude = size / 0.575;
     let circumstances = [noise / amplitude, f64::from(known.impulses)];
     let is_judged = |&i: &usize| {
         pixels.can_be(i, known.witnesses, known.extreme.into(), noise, size)

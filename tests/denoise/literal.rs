@@ -129,6 +129,8 @@ pub(crate) struct Automatic {
     pub(crate) witnesses: usize,
     pub(crate) extreme: f64,
     pub(crate) size: f64,
+    /// What most impulses are off by, and how far that is believed.
+    pub(crate) usual: (f64, f64),
     pub(crate) image: Vec<f64>,
     pub(crate) outliers: Vec<f64>,
 }
@@ -195,6 +197,82 @@ fn noise(image: &[f64], first: &[f64], width: usize, core: usize) -> f64 {
     noise_of(taken)
 }
 
+/// The class of a size: 64 of equal width to the octave.
+fn class(value: f64) -> i32 {
+    let octave = value.log2().floor();
+    (64.0 * octave + (64.0 * (value / octave.exp2() - 1.0)).floor()) as i32
+}
+
+/// Where a class begins.
+fn beginning(class: i32) -> f64 {
+    f64::from(class.div_euclid(64)).exp2() * (1.0 + f64::from(class.rem_euclid(64)) / 64.0)
+}
+
+/// The size that most of some sizes beyond a limit have, in noise of so much, and how far that
+/// is believed; zeros if there is none.
+fn usual(sizes: &[f64], limit: f64, noise: f64) -> (f64, f64) {
+    const NONE: (f64, f64) = (0.0, 0.0);
+    let classes: Vec<i32> =
+        sizes.iter().map(|&size| class(size)).filter(|&c| c > class(limit)).collect();
+    if noise == 0.0 || classes.len() < 100 {
+        return NONE;
+    }
+    let of_noise = 1.1 * noise;
+    let around = |size: f64, reach: f64| -> Vec<i32> {
+        let (low, high) = (class((size - reach).max(limit)), class(size + reach));
+        classes.iter().copied().filter(|c| (low..=high).contains(c)).collect()
+    };
+    // Where they are densest; of several such classes, the least.
+    let mut all = classes.clone();
+    all.sort_unstable();
+    let density = |c: i32| around(beginning(c), of_noise).len();
+    let mut densest = class(limit) + 1;
+    for c in class(limit) + 1..=all[all.len() - 1] {
+        if density(c) > density(densest) {
+            densest = c;
+        }
+    }
+    let (mut size, mut deviation) = (beginning(densest), of_noise);
+    for _ in 0..4 {
+        // log density = a + b x + c x^2, each class weighing as much as it counts.
+        let near = around(size, 2.0 * deviation);
+        let mut distinct = near.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        if distinct.len() < 3 {
+            return NONE;
+        }
+        let (mut normal, mut right) = (vec![0.0; 9], vec![0.0; 3]);
+        for c in distinct {
+            let count = near.iter().filter(|&&other| other == c).count() as f64;
+            let (begin, end) = (beginning(c), beginning(c + 1));
+            let x = ((begin + end) / 2.0 - size) / deviation;
+            let powers = [1.0, x, x * x];
+            for i in 0..3 {
+                right[i] += count * powers[i] * (count / (end - begin)).ln();
+                for j in 0..3 {
+                    normal[3 * i + j] += count * powers[i] * powers[j];
+                }
+            }
+        }
+        let fit = oracle::gauss(normal, right);
+        if fit[2] >= 0.0 {
+            return NONE;
+        }
+        size -= deviation * fit[1] / (2.0 * fit[2]);
+        deviation *= (-0.5 / fit[2]).sqrt();
+        if !(size > limit && deviation < 1.6 * of_noise) {
+            return NONE;
+        }
+    }
+    if (around(size, 2.0 * deviation).len() as f64) < 0.55 * classes.len() as f64 {
+        return NONE;
+    }
+    let varies = (deviation * deviation - of_noise * of_noise).max(0.0);
+    let found = 1.3 * noise * noise;
+    (size, found / (found + varies))
+}
+
 /// The automatic algorithm.
 pub(crate) fn automatic(
     image: &[f64],
@@ -215,13 +293,12 @@ pub(crate) fn automatic(
     // The survey.
     let first = calm(3, &|i| 2.0 * pixels.spread(i));
     let noise = noise(image, &first, width, core);
-    let class = |value: f64| ((value.log2() + 40.0).max(0.0) * 8.0) as usize;
+    let suspects = || (0..image.len()).filter(|&i| first[i] != image[i]);
+    let off = |i: usize| (image[i] - first[i]).abs();
+    let least = |noise: f64| (3.5 * noise).max(10.0 / 255.0 * peak);
     let beyond = |noise: f64| {
-        let mut beyond: Vec<usize> = (0..image.len())
-            .filter(|&i| first[i] != image[i])
-            .map(|i| class((image[i] - first[i]).abs()))
-            .filter(|&c| c > class((3.5 * noise).max(10.0 / 255.0 * peak)))
-            .collect();
+        let mut beyond: Vec<i32> =
+            suspects().map(|i| class(off(i))).filter(|&c| c > class(least(noise))).collect();
         beyond.sort_unstable();
         let share = (beyond.len() as f64 / image.len() as f64).min(0.5);
         (beyond, share)
@@ -236,10 +313,24 @@ pub(crate) fn automatic(
     let witnesses = (1..5).find(|&c| share * (1.0 - at_most(c)) <= 4.2e-5).unwrap_or(5);
     let exceeded = |one_in: usize| {
         let at = beyond.len().div_ceil(one_in) - 1;
-        (beyond[at] as f64 / 8.0 - 40.0).exp2()
+        beginning(beyond[at])
     };
-    let size = if beyond.is_empty() { 0.0 } else { 0.6 * exceeded(10) };
-    let extreme = if beyond.is_empty() { 4.0 } else { (0.7 * exceeded(2) / noise).clamp(2.6, 4.0) };
+    let size = if beyond.is_empty() { 0.0 } else { 0.575 * exceeded(10) };
+    let extreme =
+        if beyond.is_empty() { 4.0 } else { (0.67 * exceeded(2) / noise).clamp(2.6, 4.0) };
+    let is_cut_off = |i: usize| image[i] == 0.0 || image[i] == peak;
+    let whole: Vec<f64> = suspects().filter(|&i| !is_cut_off(i)).map(off).collect();
+    let (usual, alike) = usual(&whole, least(noise), noise);
+    // What a pixel is off by where the function finds u.
+    let believed = |i: usize, u: f64| {
+        if alike == 0.0 || is_cut_off(i) {
+            return u;
+        }
+        let deviation = noise * (1.3 / alike).sqrt();
+        let (more, sign) = (usual - u.abs(), u.signum());
+        let reach = if more > 0.0 { 2.5 } else { 4.0 } * deviation;
+        u + sign * more * alike * (4.0 * (1.0 - more.abs() / reach)).clamp(0.0, 1.0)
+    };
 
     // The regions.
     let floor = noise.max(1.0 / 255.0 * peak);
@@ -270,6 +361,7 @@ pub(crate) fn automatic(
         witnesses,
         extreme,
         size,
+        usual: (usual, alike),
         image: vec![0.0; image.len()],
         outliers: vec![0.0; image.len()],
     };
@@ -293,7 +385,7 @@ pub(crate) fn automatic(
                 if pixels.is_clear(i, size) {
                     return Some(0.5);
                 }
-                let amplitude = size / 0.6;
+                let amplitude = size / 0.575;
                 let part = judged(&pixels, i, amplitude, [floor / amplitude, share]);
                 (part <= 1.4).then(|| part.max(0.5))
             })
@@ -303,7 +395,7 @@ pub(crate) fn automatic(
         let mut v = y.clone();
         for ((&j, &u), &score) in support.iter().zip(&u).zip(&scores) {
             let part = if doubt > 0.0 { (score - (1.0 - doubt)) / (2.0 * doubt) } else { 1.0 };
-            let u = u * part.min(1.0);
+            let u = believed(places[j].0, u) * part.min(1.0);
             v[j] -= u;
             if places[j].1 && in_core(j, region, core) && score > 1.0 {
                 result.outliers[places[j].0] = u;
