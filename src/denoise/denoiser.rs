@@ -4,7 +4,7 @@ use super::grid::Grid;
 use super::impulses::REACH;
 use super::judge::Networks;
 use super::ladder::{Ladder, Penalty};
-use super::parallel::each;
+use super::parallel::in_order;
 use super::run::{Run, chunks, pixels};
 use super::strip::MULTIPLES;
 use super::survey::{Conditions, Survey};
@@ -319,11 +319,16 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
         let grid = self.check(band, &rows)?;
         let with_gradients = matches!(self.settings.smoothing, Smoothing::Paper { .. });
         let Settings { peak, noise, .. } = self.settings;
-        let parts = each(chunks(rows), |rows| {
+        let part = |rows: Range<usize>| {
             let image = pixels(&grid, band, rows.clone(), None, None);
             Survey::of_rows(&grid, rows, &image, peak, with_gradients)
-        });
-        Ok(Survey::merge(parts)?.with_noise(noise))
+        };
+        // Each is added at once, so that there are never many.
+        let mut whole = Survey::empty(&grid, rows.start, peak);
+        let mut outcome = Ok(());
+        in_order(chunks(rows), part, |part| outcome = outcome.and_then(|()| whole.add(part)));
+        outcome?;
+        Ok(whole.with_noise(noise))
     }
 
     /// Denoises the pixels in the cores of `rows` of regions: the same pixels,

@@ -85,6 +85,20 @@ pub struct Conditions<T> {
 }
 
 impl<T: Real> Survey<T> {
+    /// The survey of no rows of regions, before row `row`.
+    pub(super) fn empty(grid: &Grid, row: usize, peak: T) -> Self {
+        Self {
+            grid: *grid,
+            rows: row..row,
+            gradients: Vec::new(),
+            windows: Vec::new(),
+            suspects: Sizes::new(),
+            cut_off: Sizes::new(),
+            known_noise: None,
+            peak,
+        }
+    }
+
     /// The survey of some rows of regions; gradients cost time, and only the
     /// paper's rule needs them.
     pub(super) fn of_rows(
@@ -94,16 +108,7 @@ impl<T: Real> Survey<T> {
         peak: T,
         with_gradients: bool,
     ) -> Self {
-        let mut survey = Self {
-            grid: *grid,
-            rows: rows.clone(),
-            gradients: Vec::new(),
-            windows: Vec::new(),
-            suspects: Sizes::new(),
-            cut_off: Sizes::new(),
-            known_noise: None,
-            peak,
-        };
+        let mut survey = Self { rows: rows.clone(), ..Self::empty(grid, rows.start, peak) };
         for row in rows {
             let pixels = row * grid.core()..((row + 1) * grid.core()).min(grid.height());
             survey.count_suspects(image, pixels.clone());
@@ -146,18 +151,22 @@ impl<T: Real> Survey<T> {
     pub fn merge(parts: impl IntoIterator<Item = Self>) -> Result<Self, Error> {
         let mut parts = parts.into_iter();
         let mut whole = parts.next().ok_or(Error::Empty { what: "survey" })?;
-        for part in parts {
-            if part.grid != whole.grid || part.rows.start != whole.rows.end {
-                let (expected, found) = (whole.rows.end, part.rows.start);
-                return Err(Error::Length { what: "survey's rows before", expected, found });
-            }
-            whole.rows.end = part.rows.end;
-            whole.gradients.extend(part.gradients);
-            whole.windows.extend(part.windows);
-            whole.suspects.add(&part.suspects);
-            whole.cut_off.add(&part.cut_off);
-        }
+        parts.try_for_each(|part| whole.add(part))?;
         Ok(whole)
+    }
+
+    /// Adds the survey of the rows that follow.
+    pub(super) fn add(&mut self, part: Self) -> Result<(), Error> {
+        if part.grid != self.grid || part.rows.start != self.rows.end {
+            let (expected, found) = (self.rows.end, part.rows.start);
+            return Err(Error::Length { what: "survey's rows before", expected, found });
+        }
+        self.rows.end = part.rows.end;
+        self.gradients.extend(part.gradients);
+        self.windows.extend(part.windows);
+        self.suspects.add(&part.suspects);
+        self.cut_off.add(&part.cut_off);
+        Ok(())
     }
 
     /// What it says, if it is complete.
