@@ -88,8 +88,9 @@ fn literal(pixels: &[f32], looks: usize) -> (Vec<f32>, Vec<bool>) {
     let u = kgard.outliers.samples();
     let mut outlier: Vec<bool> = u.iter().map(|&u| u != 0.0).collect();
     let restored = kgard.image.samples();
-    let mut repaired: Vec<f32> =
-        (0..pixels.len()).map(|i| if outlier[i] { restored[i] } else { pixels[i] }).collect();
+    let mut repaired: Vec<f32> = (0..pixels.len())
+        .map(|i| if outlier[i] && looks > 0 { restored[i] } else { pixels[i] - u[i] })
+        .collect();
     let mut sizes: Vec<f32> =
         pixels.iter().zip(&repaired).map(|(y, z)| (y - z).abs()).filter(|&u| u > 0.0).collect();
     sizes.sort_by(f32::total_cmp);
@@ -162,8 +163,8 @@ fn literal(pixels: &[f32], looks: usize) -> (Vec<f32>, Vec<bool>) {
         seen.clone_from(&repaired);
     }
     // Impulses that stand out are taken off by the size that they have.
-    if known.usual > 5.0 * known.noise {
-        let deviation = (1.3 * known.noise * known.noise / known.alike).sqrt();
+    if looks > 0 && known.usual > 5.0 * known.noise {
+        let deviation = known.noise * (1.3 / known.alike).sqrt();
         for i in (0..area).filter(|&i| outlier[i] && pixels[i] != 0.0 && pixels[i] != 255.0) {
             let u = pixels[i] - repaired[i];
             let more = known.usual - u.abs();

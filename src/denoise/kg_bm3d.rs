@@ -257,8 +257,8 @@ impl<T: Real> KgBm3dPlan<T> {
         self.finish(self.repair(image, masks)?)
     }
 
-    /// The first half of [`denoise`](Self::denoise): KGARD, and the impulses
-    /// subtracted.
+    /// The first half of [`denoise`](Self::denoise): KGARD, and the impulses taken
+    /// out.
     ///
     /// # Errors
     /// As [`denoise`](Self::denoise).
@@ -328,8 +328,10 @@ impl<T: Real> KgBm3dPlan<T> {
             }
         }
         let settings = |sigma| Bm3d::for_noise(sigma, self.peak);
-        for channel in &mut channels {
-            channel.measure_again(self.peak);
+        if self.looks > 0 {
+            for channel in &mut channels {
+                channel.measure_again(self.peak);
+            }
         }
         let filtered = filter(&channels, Channel::as_repaired, |channel| channel.noise, settings)?;
         let mut result = KgBm3dDenoised {
@@ -361,10 +363,14 @@ impl<T: Real> KgBm3dPlan<T> {
             *sample = restored;
         }
         let outlier: Vec<bool> = found.outliers.samples().iter().map(|&u| u != T::zero()).collect();
-        // What KGARD makes of an outlier's pixel, not what it was without the size that
-        // outliers usually have: pilots are led by it.
-        let pixels = samples.iter().zip(restored).zip(&outlier);
-        let repaired: Vec<T> = pixels.map(|((&y, &z), &is)| if is { z } else { y }).collect();
+        // The paper's method subtracts the outliers. Pilots are led by what KGARD makes of their
+        // pixels: these are smooth, and not as they would be without the usual size.
+        let repair = |i: usize| match (outlier[i] && !bad[i], self.looks) {
+            (true, 0) => samples[i] - found.outliers.samples()[i],
+            (true, _) => restored[i],
+            (false, _) => samples[i],
+        };
+        let repaired: Vec<T> = (0..samples.len()).map(repair).collect();
         let sizes = samples.iter().zip(&repaired).map(|(&y, &z)| (y - z).abs());
         let amplitude = nearly_all_exceed(sizes.filter(|&u| u > T::zero()).collect());
         let mut channel = Channel {

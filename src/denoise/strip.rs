@@ -120,6 +120,7 @@ impl<'a, T: Real> Job<'a, T> {
         let worth = looks;
         grid.gather(image.worth(), first, row, worth);
         let mut outliers = alloc::vec![T::zero(); grid.core() * grid.width()];
+        let (doubt, usual) = (self.doubt(), self.usual());
         for (column, &(rung, misfit)) in choices.iter().enumerate() {
             let part = column * n..(column + 1) * n;
             let worth = &mut worth[part.clone()];
@@ -140,8 +141,8 @@ impl<'a, T: Real> Job<'a, T> {
                 known,
                 limit: self.conditions.extreme * self.floor().max(misfit),
                 size: self.conditions.size,
-                doubt: self.doubt(),
-                usual: self.usual(),
+                doubt,
+                usual,
             };
             let found = if self.settings.wants_residuals() {
                 let found = searcher.search(region, self.settings.detection)?;

@@ -7,7 +7,7 @@
 mod sizes;
 mod windows;
 
-use self::sizes::{Peak, Sizes};
+use self::sizes::{Sizes, Summit};
 use self::windows::{Window, windows};
 use super::grid::Grid;
 use super::rows::Rows;
@@ -179,10 +179,9 @@ impl<T: Real> Survey<T> {
         let noise = self.known_noise.unwrap_or_else(|| self.noise());
         let (beyond, exceeded) = self.impulses(noise);
         let [small, amplitude] = if beyond > 0.0 { exceeded } else { [0.0; 2] };
-        let whole = self.suspects.without(&self.cut_off);
-        let peak = whole.peak(self.least_impulse(noise), as_f64(noise));
-        let (usual, alike) = peak.map_or((0.0, 0.0), |peak| {
-            let Peak { size, deviation } = peak;
+        let uncut = self.suspects.without(&self.cut_off);
+        let summit = uncut.summit(self.least_impulse(noise), as_f64(noise));
+        let (usual, alike) = summit.map_or((0.0, 0.0), |Summit { size, deviation }| {
             (size, alike(as_f64(noise), deviation))
         });
         let share = self.share(beyond);

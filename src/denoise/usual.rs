@@ -53,8 +53,13 @@ pub(crate) struct Usual<T> {
 impl<T: Real> Usual<T> {
     pub(super) fn new(conditions: &Conditions<T>, peak: T) -> Self {
         let Conditions { noise, usual: size, alike, .. } = *conditions;
-        let variance = constant::<T>(FOUND_VARIANCE) * noise * noise;
-        let deviation = if alike > T::zero() { (variance / alike).sqrt() } else { T::one() };
+        // Where there is no noise, or nothing is usual, the distance does not matter.
+        let known = noise > T::zero() && alike > T::zero();
+        let (alike, deviation) = if known {
+            (alike, noise * (constant::<T>(FOUND_VARIANCE) / alike).sqrt())
+        } else {
+            (T::zero(), T::one())
+        };
         let reach = (constant::<T>(REACH.0) * deviation, constant::<T>(REACH.1) * deviation);
         Self { size, alike, reach, peak }
     }

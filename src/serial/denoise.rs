@@ -51,6 +51,7 @@ impl<T: Real> TryFrom<Conditions<T>> for denoise::Conditions<T> {
         check_deviation("size of the impulses", amplitude)?;
         check_deviation("usual size of the impulses", usual)?;
         check_deviation("likeness of the impulses", alike)?;
+        Error::check_not_negative("what is missing of their likeness", T::one() - alike)?;
         check_deviation("least residual of an outlier", extreme)?;
         check_deviation("least size of an outlier", size)?;
         Error::check_finite("bound on gradients", &[detailed, smooth])?;

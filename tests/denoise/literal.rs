@@ -234,18 +234,23 @@ fn usual(sizes: &[f64], limit: f64, noise: f64) -> (f64, f64) {
     }
     let (mut size, mut deviation) = (beginning(densest), of_noise);
     for _ in 0..4 {
-        // log density = a + b x + c x^2, each class weighing as much as it counts.
+        // log density = a + b x + c x^2, each bin weighing as much as it counts.
         let near = around(size, 2.0 * deviation);
-        let mut distinct = near.clone();
-        distinct.sort_unstable();
-        distinct.dedup();
-        if distinct.len() < 3 {
-            return NONE;
-        }
-        let (mut normal, mut right) = (vec![0.0; 9], vec![0.0; 3]);
-        for c in distinct {
-            let count = near.iter().filter(|&&other| other == c).count() as f64;
-            let (begin, end) = (beginning(c), beginning(c + 1));
+        let (low, high) =
+            (class((size - 2.0 * deviation).max(limit)), class(size + 2.0 * deviation));
+        let (mut normal, mut right, mut bins) = (vec![0.0; 9], vec![0.0; 3], 0);
+        // Classes side by side make a bin that is wide enough.
+        let mut next = low.max(class(limit) + 1);
+        while let Some(last) =
+            (next..=high).find(|c| beginning(c + 1) - beginning(next) >= 0.3 * deviation)
+        {
+            let (begin, end) = (beginning(next), beginning(last + 1));
+            let count = near.iter().filter(|c| (next..=last).contains(c)).count() as f64;
+            next = last + 1;
+            if count == 0.0 {
+                continue;
+            }
+            bins += 1;
             let x = ((begin + end) / 2.0 - size) / deviation;
             let powers = [1.0, x, x * x];
             for i in 0..3 {
@@ -254,6 +259,9 @@ fn usual(sizes: &[f64], limit: f64, noise: f64) -> (f64, f64) {
                     normal[3 * i + j] += count * powers[i] * powers[j];
                 }
             }
+        }
+        if bins < 5 {
+            return NONE;
         }
         let fit = oracle::gauss(normal, right);
         if fit[2] >= 0.0 {

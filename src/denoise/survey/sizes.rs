@@ -26,19 +26,24 @@ const CLASSES: usize = 8192;
 /// The deviation of sizes from that of all impulses where they have one: noise, and what the
 /// median of the neighbours is off by in turn. In units of the noise; more is what sizes vary.
 const DEVIATION: f64 = 1.1;
-/// How many deviations to either side the peak is laid through, and how often anew.
+/// How many deviations to either side the parabola is laid through, and how often anew.
 const AROUND: f64 = 2.0;
 const ROUNDS: usize = 4;
-/// A peak is no wider than this many times what noise makes.
+/// Classes are joined until they are as wide, in deviations: whole numbers leave narrow ones
+/// empty.
+const JOINED: f64 = 0.3;
+/// So many of these it takes to tell a summit.
+const LEAST_JOINED: usize = 5;
+/// A summit is no wider than this many times what noise makes.
 const WIDEST: f64 = 1.6;
 /// Which part of them it has at least.
 const LEAST_PART: f64 = 0.55;
-/// Suspects that it is made of at least: fewer say little.
+/// Suspects beyond the limit at least: fewer say little.
 const LEAST_COUNT: u64 = 100;
 
 /// The size that most impulses have.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Peak {
+pub(super) struct Summit {
     pub(super) size: f64,
     /// By how much they vary, beside noise.
     pub(super) deviation: f64,
@@ -51,7 +56,7 @@ impl Sizes {
 
     fn class(value: f64) -> usize {
         let class = (value.to_bits() >> DROPPED).saturating_sub(LOWEST);
-        usize::try_from(class).map_or(CLASSES, |class| class).min(CLASSES - 1)
+        usize::try_from(class).unwrap_or(CLASSES).min(CLASSES - 1)
     }
 
     /// Where a class begins.
@@ -93,7 +98,7 @@ impl Sizes {
     }
 
     /// The size that most values beyond `limit` have, if they have one, in noise of so much.
-    pub(super) fn peak(&self, limit: f64, noise: f64) -> Option<Peak> {
+    pub(super) fn summit(&self, limit: f64, noise: f64) -> Option<Summit> {
         let of_noise = DEVIATION * noise;
         let first = Self::class(limit) + 1;
         let last = self.counts.iter().rposition(|&count| count > 0)?;
@@ -121,7 +126,7 @@ impl Sizes {
         }
         let part = count(size, AROUND * deviation) as f64 / total as f64;
         let variance = (deviation * deviation - of_noise * of_noise).max(0.0);
-        (part >= LEAST_PART).then(|| Peak { size, deviation: Float::sqrt(variance) })
+        (part >= LEAST_PART).then(|| Summit { size, deviation: Float::sqrt(variance) })
     }
 
     fn between(&self, from: usize, to: usize) -> u64 {
@@ -130,27 +135,38 @@ impl Sizes {
 
     /// The parabola $a - \tfrac c 2 (x - v)^2$ through the logarithms of densities, where $x$
     /// is the size from `origin` in units of `unit`: its vertex $v$ and curvature $c$, if it
-    /// has a summit. The more a class counts, the better its logarithm is known.
+    /// has a summit. The more is counted, the better its logarithm is known.
     fn parabola(
         &self,
         classes: core::ops::RangeInclusive<usize>,
         origin: f64,
         unit: f64,
     ) -> Option<(f64, f64)> {
-        let (mut moments, mut products) = ([0.0; 5], [0.0; 3]);
-        for class in classes.filter(|&class| self.counts[class] > 0) {
-            let (begin, end) = (Self::beginning(class), Self::beginning(class + 1));
-            let count = self.counts[class] as f64;
-            let density = Float::ln(count / (end - begin));
-            let x = (0.5 * (begin + end) - origin) / unit;
-            let mut power = count;
-            for (i, moment) in moments.iter_mut().enumerate() {
-                *moment += power;
-                if let Some(product) = products.get_mut(i) {
-                    *product += power * density;
-                }
-                power *= x;
+        let (mut moments, mut products, mut bins) = ([0.0; 5], [0.0; 3], 0);
+        let (mut begin, mut count) = (Self::beginning(*classes.start()), 0);
+        for class in classes {
+            count += self.counts[class];
+            let end = Self::beginning(class + 1);
+            if end - begin < JOINED * unit {
+                continue;
             }
+            if count > 0 {
+                let density = Float::ln(count as f64 / (end - begin));
+                let x = (0.5 * (begin + end) - origin) / unit;
+                let mut power = count as f64;
+                for (i, moment) in moments.iter_mut().enumerate() {
+                    *moment += power;
+                    if let Some(product) = products.get_mut(i) {
+                        *product += power * density;
+                    }
+                    power *= x;
+                }
+                bins += 1;
+            }
+            (begin, count) = (end, 0);
+        }
+        if bins < LEAST_JOINED {
+            return None;
         }
         let mut memory = [0.0; Extending::<f64>::len(3)];
         let mut normal = Extending::new(&mut memory);
