@@ -220,11 +220,14 @@ fn impulses_of_one_size_are_known_by_it() {
     let clean = picture(width, height);
     let bits = |pixel: f64, bit: u8| f64::from(pixel as u8 ^ (1 << bit));
     type Hit<'a> = &'a dyn Fn(f64, f64, &mut Random) -> f64;
-    let kinds: [(&str, Option<f64>, Hit<'_>); 8] = [
+    let kinds: [(&str, Option<f64>, Hit<'_>); 9] = [
         ("of 100", Some(100.0), &|pixel, sign, _| pixel + sign * 100.0),
         ("of 60", Some(60.0), &|pixel, sign, _| pixel + sign * 60.0),
         ("a bit", Some(64.0), &|pixel, _, _| bits(pixel, 6)),
         ("a lower bit", Some(32.0), &|pixel, _, _| bits(pixel, 5)),
+        ("of 60 or 120", None, &|pixel, sign, random| {
+            pixel + sign * if random.uniform() < 0.5 { 60.0 } else { 120.0 }
+        }),
         ("of 50 to 200", None, &|p, sign, random| p + sign * (50.0 + 150.0 * random.uniform())),
         ("of any size", None, &|pixel, _, random| pixel + 80.0 * random.normal()),
         ("salt and pepper", None, &|_, sign, _| 127.5 * (1.0 + sign)),

@@ -273,7 +273,7 @@ fn usual(sizes: &[f64], limit: f64, noise: f64) -> (f64, f64) {
             return NONE;
         }
     }
-    if (around(size, 2.0 * deviation).len() as f64) < 0.55 * classes.len() as f64 {
+    if (around(size, 2.0 * deviation).len() as f64) < 0.7 * classes.len() as f64 {
         return NONE;
     }
     let varies = (deviation * deviation - of_noise * of_noise).max(0.0);

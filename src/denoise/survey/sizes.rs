@@ -37,7 +37,7 @@ const LEAST_JOINED: usize = 5;
 /// A summit is no wider than this many times what noise makes.
 const WIDEST: f64 = 1.6;
 /// Which part of them it has at least.
-const LEAST_PART: f64 = 0.55;
+const LEAST_PART: f64 = 0.7;
 /// Suspects beyond the limit at least: fewer say little.
 const LEAST_COUNT: u64 = 100;
 
