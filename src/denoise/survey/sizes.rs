@@ -18,9 +18,10 @@ pub(super) struct Sizes {
 }
 
 /// A class is the exponent and the first bits of the fraction.
-const DROPPED: u32 = f64::MANTISSA_DIGITS - 1 - 6;
+const BITS: u32 = 6;
+const DROPPED: u32 = f64::MANTISSA_DIGITS - 1 - BITS;
 const OCTAVES_BELOW_ONE: u64 = 40;
-const LOWEST: u64 = (1.0_f64.to_bits() >> DROPPED) - (OCTAVES_BELOW_ONE << 6);
+const LOWEST: u64 = (1.0_f64.to_bits() >> DROPPED) - (OCTAVES_BELOW_ONE << BITS);
 const CLASSES: usize = 8192;
 
 /// The deviation of sizes from that of all impulses where they have one: noise, and what the
@@ -36,7 +37,7 @@ const JOINED: f64 = 0.3;
 const LEAST_JOINED: usize = 5;
 /// A summit is no wider than this many times what noise makes.
 const WIDEST: f64 = 1.6;
-/// Which part of them it has at least.
+/// Which part of the suspects beyond the limit it has at least: of two sizes neither is usual.
 const LEAST_PART: f64 = 0.7;
 /// Suspects beyond the limit at least: fewer say little.
 const LEAST_COUNT: u64 = 100;
