@@ -215,7 +215,8 @@ pub mod tune;
 
 pub use error::Error;
 pub use kernel::{
-    Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Polynomial, RationalQuadratic,
+    Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, PerInput, Polynomial,
+    RationalQuadratic, Shape, Tunable,
 };
 pub use points::Points;
 pub use real::Real;

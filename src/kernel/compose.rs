@@ -29,6 +29,10 @@ impl<T: Real, A: Kernel<T>, B: Kernel<T>> Kernel<T> for Sum<A, B> {
         self.0.check()?;
         self.1.check()
     }
+    fn check_dim(&self, dim: usize) -> Result<(), Error> {
+        self.0.check_dim(dim)?;
+        self.1.check_dim(dim)
+    }
 }
 
 impl<T: Real, A: Kernel<T>, B: Kernel<T>> Kernel<T> for Product<A, B> {
@@ -40,6 +44,10 @@ impl<T: Real, A: Kernel<T>, B: Kernel<T>> Kernel<T> for Product<A, B> {
         self.0.check()?;
         self.1.check()
     }
+    fn check_dim(&self, dim: usize) -> Result<(), Error> {
+        self.0.check_dim(dim)?;
+        self.1.check_dim(dim)
+    }
 }
 
 impl<T: Real, K: Kernel<T>> Kernel<T> for Scaled<K, T> {
@@ -50,5 +58,8 @@ impl<T: Real, K: Kernel<T>> Kernel<T> for Scaled<K, T> {
     fn check(&self) -> Result<(), Error> {
         Error::check_positive("scale of a kernel", self.by)?;
         self.kernel.check()
+    }
+    fn check_dim(&self, dim: usize) -> Result<(), Error> {
+        self.kernel.check_dim(dim)
     }
 }

@@ -18,6 +18,7 @@ pub fn gram<'a, T: Real>(
     let points = points.into();
     points.check()?;
     kernel.check()?;
+    kernel.check_dim(points.dim())?;
     let n = points.len();
     Error::check_square("Gram matrix", out.len(), n)?;
     let coordinates = points.coordinates();
@@ -65,6 +66,7 @@ pub fn cross_gram<'a, 'b, T: Real>(
     if a.dim() != b.dim() {
         return Err(Error::Dimension { expected: a.dim(), found: b.dim() });
     }
+    kernel.check_dim(a.dim())?;
     let entries = a.len().checked_mul(b.len()).ok_or(Error::TooLarge { scalars: usize::MAX })?;
     Error::check_len("Gram matrix", out.len(), entries)?;
     for (i, (a, row)) in a.iter().zip(out.chunks_exact_mut(b.len())).enumerate() {

@@ -15,14 +15,19 @@
 mod compose;
 mod gram;
 mod inner;
+mod lengths;
 mod radial;
 #[cfg(feature = "serde")]
 pub(crate) mod serial;
+mod shape;
+mod tunable;
 
 pub use compose::{Product, Scaled, Sum};
 pub use gram::{cross_gram, gram};
 pub use inner::{Linear, Polynomial};
 pub use radial::{Gaussian, Laplacian, Matern32, Matern52, RationalQuadratic};
+pub use shape::{PerInput, Shape};
+pub use tunable::{Role, Tunable};
 
 use crate::{Error, Real};
 
@@ -43,6 +48,17 @@ pub trait Kernel<T: Real> {
     /// # Errors
     /// Whatever is wrong with them.
     fn check(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Checks that the kernel takes points of `dim` coordinates; called once,
+    /// before it is used.
+    ///
+    /// # Errors
+    /// If it has lengths for another number of inputs, or looks at an input that
+    /// there is not.
+    fn check_dim(&self, dim: usize) -> Result<(), Error> {
+        let _ = dim;
         Ok(())
     }
 

@@ -4,6 +4,8 @@
 //! moves out of the loop over a Gram matrix; a division would stay in it.
 
 use super::Kernel;
+use super::shape::{matern32, matern52, rational_quadratic};
+use super::tunable::{Role, Tunable, common_scale};
 use crate::real::constant;
 use crate::{Error, Real};
 
@@ -102,8 +104,7 @@ impl<T: Real> Kernel<T> for Gaussian<T> {
 impl<T: Real> Kernel<T> for Laplacian<T> {
     #[inline]
     fn evaluate(&self, a: &[T], b: &[T]) -> T {
-        let distance = a.iter().zip(b).fold(T::zero(), |sum, (&x, &y)| sum + (x - y).abs());
-        (-distance * self.sigma.recip()).exp()
+        (-distance_1(a, b) * self.sigma.recip()).exp()
     }
     fn check(&self) -> Result<(), Error> {
         Error::check_positive("sigma", self.sigma)
@@ -113,8 +114,7 @@ impl<T: Real> Kernel<T> for Laplacian<T> {
 impl<T: Real> Kernel<T> for Matern32<T> {
     #[inline]
     fn evaluate(&self, a: &[T], b: &[T]) -> T {
-        let s = (constant::<T>(3.0) * squared_distance(a, b)).sqrt() * self.length.recip();
-        (T::one() + s) * (-s).exp()
+        matern32(self.reduced_distance(a, b)).0
     }
     fn check(&self) -> Result<(), Error> {
         Error::check_positive("length", self.length)
@@ -124,8 +124,7 @@ impl<T: Real> Kernel<T> for Matern32<T> {
 impl<T: Real> Kernel<T> for Matern52<T> {
     #[inline]
     fn evaluate(&self, a: &[T], b: &[T]) -> T {
-        let s = (constant::<T>(5.0) * squared_distance(a, b)).sqrt() * self.length.recip();
-        (T::one() + s + s * s / constant(3.0)) * (-s).exp()
+        matern52(self.reduced_distance(a, b)).0
     }
     fn check(&self) -> Result<(), Error> {
         Error::check_positive("length", self.length)
@@ -142,6 +141,123 @@ impl<T: Real> Kernel<T> for RationalQuadratic<T> {
         Error::check_positive("length", self.length)?;
         Error::check_positive("alpha", self.alpha)
     }
+}
+
+impl<T: Real> Matern32<T> {
+    /// $s = \sqrt 3 \\, d / \ell$.
+    #[inline]
+    fn reduced_distance(&self, a: &[T], b: &[T]) -> T {
+        (constant::<T>(3.0) * squared_distance(a, b)).sqrt() * self.length.recip()
+    }
+}
+
+impl<T: Real> Matern52<T> {
+    /// $s = \sqrt 5 \\, d / \ell$.
+    #[inline]
+    fn reduced_distance(&self, a: &[T], b: &[T]) -> T {
+        (constant::<T>(5.0) * squared_distance(a, b)).sqrt() * self.length.recip()
+    }
+}
+
+/// Kernels whose only parameter is a length for all inputs, with the value and
+/// its derivative by the logarithm of the length.
+macro_rules! one_length {
+    ($($kernel:ident.$length:ident: |$self:ident, $a:ident, $b:ident| $value_and_slope:expr;)+) => {$(
+        impl<T: Real> Tunable<T> for $kernel<T> {
+            fn parameters(&self) -> usize {
+                1
+            }
+
+            fn role(&self, parameter: usize) -> Role {
+                assert_eq!(parameter, 0);
+                Role::SharedLength
+            }
+
+            fn parameter(&self, parameter: usize) -> T {
+                assert_eq!(parameter, 0);
+                self.$length
+            }
+
+            fn set_parameter(&mut self, parameter: usize, value: T) {
+                assert_eq!(parameter, 0);
+                self.$length = value;
+            }
+
+            fn rescale(&mut self, scales: &[T]) -> Result<(), Error> {
+                self.$length = self.$length * common_scale(scales)?;
+                Ok(())
+            }
+
+            #[inline]
+            fn evaluate_with_gradient(&$self, $a: &[T], $b: &[T], gradient: &mut [T]) -> T {
+                let (value, slope) = $value_and_slope;
+                // A zero, not infinity times zero, where the kernel has vanished.
+                gradient[0] = if value == T::zero() { T::zero() } else { slope };
+                value
+            }
+        }
+    )+};
+}
+
+one_length! {
+    Gaussian.sigma: |self, a, b| {
+        let q = squared_distance(a, b) * (self.sigma * self.sigma).recip();
+        let value = (-q).exp();
+        (value, constant::<T>(2.0) * q * value)
+    };
+    Laplacian.sigma: |self, a, b| {
+        let q = distance_1(a, b) * self.sigma.recip();
+        let value = (-q).exp();
+        (value, q * value)
+    };
+    Matern32.length: |self, a, b| {
+        let (value, decay, s) = matern32(self.reduced_distance(a, b));
+        (value, s * s * decay)
+    };
+    Matern52.length: |self, a, b| {
+        let (value, decay, s) = matern52(self.reduced_distance(a, b));
+        (value, s * s * (T::one() + s) * decay / constant(3.0))
+    };
+}
+
+/// Parameters to learn: the length, then $\alpha$.
+impl<T: Real> Tunable<T> for RationalQuadratic<T> {
+    fn parameters(&self) -> usize {
+        2
+    }
+
+    fn role(&self, parameter: usize) -> Role {
+        [Role::SharedLength, Role::Pure][parameter]
+    }
+
+    fn parameter(&self, parameter: usize) -> T {
+        [self.length, self.alpha][parameter]
+    }
+
+    fn set_parameter(&mut self, parameter: usize, value: T) {
+        *[&mut self.length, &mut self.alpha][parameter] = value;
+    }
+
+    fn rescale(&mut self, scales: &[T]) -> Result<(), Error> {
+        self.length = self.length * common_scale(scales)?;
+        Ok(())
+    }
+
+    #[inline]
+    fn evaluate_with_gradient(&self, a: &[T], b: &[T], gradient: &mut [T]) -> T {
+        let q = squared_distance(a, b) * (self.length * self.length).recip();
+        let (value, base, by_alpha) = rational_quadratic(q, self.alpha);
+        // q / base is at most 2 alpha, also where both are infinite.
+        let share = constant::<T>(2.0) * self.alpha * (T::one() - base.recip());
+        gradient[0] = value * share;
+        gradient[1] = by_alpha;
+        value
+    }
+}
+
+#[inline]
+fn distance_1<T: Real>(a: &[T], b: &[T]) -> T {
+    a.iter().zip(b).fold(T::zero(), |sum, (&x, &y)| sum + (x - y).abs())
 }
 
 #[inline]

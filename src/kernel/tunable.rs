@@ -1,0 +1,111 @@
+//! Kernels whose parameters can be learned.
+
+use super::Kernel;
+use crate::real::constant;
+use crate::{Error, Real};
+
+/// A kernel with parameters to learn: all positive, learned on a logarithmic
+/// scale.
+///
+/// Parameters are numbered from 0. The methods that take such a number panic
+/// if it is not below [`parameters`](Self::parameters).
+///
+/// ```
+/// use kgard::kernel::{Role, Tunable};
+/// use kgard::Matern52;
+///
+/// let mut kernel = Matern52::new(0.5);
+/// assert_eq!(kernel.role(0), Role::SharedLength);
+/// kernel.set_log_parameters(&[2.0_f64.ln()]);
+/// let mut gradient = [0.0];
+/// let value = kernel.evaluate_with_gradient(&[0.0], &[1.0], &mut gradient);
+/// // A longer kernel falls off more slowly.
+/// assert!(value < 1.0 && gradient[0] > 0.0);
+/// ```
+pub trait Tunable<T: Real>: Kernel<T> + Clone {
+    /// Number of parameters that are learned.
+    fn parameters(&self) -> usize;
+
+    /// What a parameter is.
+    fn role(&self, parameter: usize) -> Role;
+
+    /// The value of a parameter.
+    fn parameter(&self, parameter: usize) -> T;
+
+    /// Replaces the value of a parameter.
+    fn set_parameter(&mut self, parameter: usize, value: T);
+
+    /// Stretches the inputs by `scales`, one factor > 0 per input:
+    /// $\kappa'(a, b) = \kappa(a / s, b / s)$, coordinate by coordinate. Lengths
+    /// and periods along input $i$ are multiplied by $s_i$.
+    ///
+    /// With points standardised as $z = (x - m) / s$, this turns a kernel of $z$
+    /// into that kernel of $x$; with $1 / s$ it goes back.
+    ///
+    /// # Errors
+    /// If the kernel has one length for all inputs, cannot have several, and the
+    /// scales differ; or if it needs more inputs than there are scales.
+    fn rescale(&mut self, scales: &[T]) -> Result<(), Error>;
+
+    /// Writes the logarithms of all parameters to `out`, of length
+    /// [`parameters`](Self::parameters).
+    fn log_parameters(&self, out: &mut [T]) {
+        for (parameter, out) in out.iter_mut().enumerate() {
+            *out = self.parameter(parameter).ln();
+        }
+    }
+
+    /// Replaces all parameters by the exponentials of `logarithms`.
+    fn set_log_parameters(&mut self, logarithms: &[T]) {
+        for (parameter, &logarithm) in logarithms.iter().enumerate() {
+            self.set_parameter(parameter, logarithm.exp());
+        }
+    }
+
+    /// $\kappa(a, b)$, and in `gradient`, of length
+    /// [`parameters`](Self::parameters), its derivatives by the logarithms of
+    /// the parameters.
+    ///
+    /// Unless a kernel has its own method, these are central differences, with
+    /// errors of about $\varepsilon^{2/3}$.
+    fn evaluate_with_gradient(&self, a: &[T], b: &[T], gradient: &mut [T]) -> T {
+        let step = T::epsilon().cbrt();
+        let mut moved = self.clone();
+        for (parameter, gradient) in gradient.iter_mut().enumerate() {
+            let value = self.parameter(parameter);
+            moved.set_parameter(parameter, value * step.exp());
+            let above = moved.evaluate(a, b);
+            moved.set_parameter(parameter, value * (-step).exp());
+            let below = moved.evaluate(a, b);
+            moved.set_parameter(parameter, value);
+            *gradient = (above - below) / (constant::<T>(2.0) * step);
+        }
+        self.evaluate(a, b)
+    }
+}
+
+/// What a parameter of a [`Tunable`] kernel is, and in which unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Role {
+    /// A length along one input, in the unit of that input.
+    Length {
+        /// Which input, from 0.
+        input: usize,
+    },
+    /// One length for all inputs, in their common unit.
+    SharedLength,
+    /// A number without a unit: a weight, an exponent, a width relative to a
+    /// period.
+    Pure,
+}
+
+/// The one scale that all inputs have.
+pub(super) fn common_scale<T: Real>(scales: &[T]) -> Result<T, Error> {
+    let &first = scales.first().ok_or(Error::Empty { what: "scales" })?;
+    if scales.iter().all(|&scale| scale == first) {
+        Ok(first)
+    } else {
+        Err(Error::Unsupported { what: "a kernel with one length for inputs of different scales" })
+    }
+}
