@@ -214,9 +214,11 @@ pub mod theory;
 pub mod tune;
 
 pub use error::Error;
+#[cfg(feature = "alloc")]
+pub use kernel::AnyKernel;
 pub use kernel::{
-    Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, PerInput, Polynomial,
-    RationalQuadratic, Shape, Tunable,
+    Gaussian, Kernel, Laplacian, Linear, Matern12, Matern32, Matern52, PerInput, Periodic,
+    Polynomial, RationalQuadratic, Shape, Tunable,
 };
 pub use points::Points;
 pub use real::Real;

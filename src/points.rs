@@ -34,7 +34,6 @@ impl<'a, T: Real> Points<'a, T> {
     }
 
     /// [`new`](Self::new) where the dimension is known to fit.
-    #[cfg(feature = "alloc")]
     pub(crate) const fn of_dim(coordinates: &'a [T], dim: usize) -> Self {
         Self { coordinates, dim }
     }

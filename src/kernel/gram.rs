@@ -21,30 +21,12 @@ pub fn gram<'a, T: Real>(
     kernel.check_dim(points.dim())?;
     let n = points.len();
     Error::check_square("Gram matrix", out.len(), n)?;
-    let coordinates = points.coordinates();
-    match points.dim() {
-        1 => lower(&coordinates.as_chunks::<1>().0.iter(), kernel, n, out)?,
-        2 => lower(&coordinates.as_chunks::<2>().0.iter(), kernel, n, out)?,
-        3 => lower(&coordinates.as_chunks::<3>().0.iter(), kernel, n, out)?,
-        _ => lower(&points.iter(), kernel, n, out)?,
+    let (coordinates, dim) = (points.coordinates(), points.dim());
+    for (i, (a, row)) in points.iter().zip(out.chunks_exact_mut(n)).enumerate() {
+        let before = Points::of_dim(&coordinates[..(i + 1) * dim], dim);
+        checked_row(kernel, a, before, i, &mut row[..=i])?;
     }
     mirror_lower(out, n);
-    Ok(())
-}
-
-/// The lower triangle. The low dimensions come as arrays, whose loops the
-/// compiler unrolls.
-fn lower<'a, T: Real, P: AsRef<[T]> + ?Sized + 'a>(
-    points: &(impl Iterator<Item = &'a P> + Clone),
-    kernel: &impl Kernel<T>,
-    n: usize,
-    out: &mut [T],
-) -> Result<(), Error> {
-    for (i, (a, row)) in points.clone().zip(out.chunks_exact_mut(n)).enumerate() {
-        for (j, (b, entry)) in points.clone().zip(&mut row[..=i]).enumerate() {
-            *entry = checked(kernel, a.as_ref(), b.as_ref(), i, j)?;
-        }
-    }
     Ok(())
 }
 
@@ -70,26 +52,23 @@ pub fn cross_gram<'a, 'b, T: Real>(
     let entries = a.len().checked_mul(b.len()).ok_or(Error::TooLarge { scalars: usize::MAX })?;
     Error::check_len("Gram matrix", out.len(), entries)?;
     for (i, (a, row)) in a.iter().zip(out.chunks_exact_mut(b.len())).enumerate() {
-        for (j, (b, entry)) in b.iter().zip(row).enumerate() {
-            *entry = checked(kernel, a, b, i, j)?;
-        }
+        checked_row(kernel, a, b, i, row)?;
     }
     Ok(())
 }
 
-/// The kernel's value, if it is a number.
+/// Row number `row` of a matrix, if its entries are numbers.
 #[inline]
-fn checked<T: Real>(
+fn checked_row<T: Real>(
     kernel: &impl Kernel<T>,
     a: &[T],
-    b: &[T],
+    points: Points<'_, T>,
     row: usize,
-    column: usize,
-) -> Result<T, Error> {
-    let value = kernel.evaluate(a, b);
-    if value.is_finite() {
-        Ok(value)
-    } else {
-        Err(Error::Kernel { row, column, value: as_f64(value) })
+    out: &mut [T],
+) -> Result<(), Error> {
+    kernel.evaluate_row(a, points, out);
+    match out.iter().position(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(column) => Err(Error::Kernel { row, column, value: as_f64(out[column]) }),
     }
 }

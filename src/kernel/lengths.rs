@@ -2,6 +2,8 @@
 
 use super::tunable::{Role, common_scale};
 use crate::{Error, Real};
+#[cfg(feature = "alloc")]
+use alloc::{vec, vec::Vec};
 use core::marker::PhantomData;
 
 /// Lengths with their reciprocals, by which differences are multiplied.
@@ -44,11 +46,12 @@ impl<T: Real, L: AsRef<[T]> + AsMut<[T]> + Clone> Lengths<T, L> {
         }
     }
 
-    pub(super) fn check(&self) -> Result<(), Error> {
+    /// `what` they are is for the message.
+    pub(super) fn check(&self, what: &'static str) -> Result<(), Error> {
         if self.values().is_empty() {
             return Err(Error::Empty { what: "list of lengths" });
         }
-        self.values().iter().try_for_each(|&length| Error::check_positive("length", length))
+        self.values().iter().try_for_each(|&length| Error::check_positive(what, length))
     }
 
     pub(super) fn check_dim(&self, dim: usize) -> Result<(), Error> {
@@ -71,5 +74,15 @@ impl<T: Real, L: AsRef<[T]> + AsMut<[T]> + Clone> Lengths<T, L> {
             self.set(index, self.values()[index] * scale);
         }
         Ok(())
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl<T: Real> Lengths<T, Vec<T>> {
+    /// Makes one length for all inputs one for each of `dim`.
+    pub(super) fn separate(&mut self, dim: usize) {
+        if let &[length] = self.values() {
+            *self = Self::new(vec![length; dim]);
+        }
     }
 }

@@ -4,32 +4,41 @@
 //!
 //! ```
 //! use kgard::{Gaussian, Kernel};
-//! let periodic = |a: &[f64], b: &[f64]| {
-//!     let s = (core::f64::consts::PI * (a[0] - b[0])).sin();
-//!     (-2.0 * s * s).exp()
-//! };
-//! let seasonal = Gaussian::new(3.0).times(periodic);
-//! assert!((seasonal.evaluate(&[0.0], &[1.0]) - (-1.0f64 / 9.0).exp()).abs() < 1e-12);
+//! let bounded = |a: &[f64], b: &[f64]| 1.0 / (1.0 + (a[0] - b[0]).abs());
+//! let kernel = Gaussian::new(3.0).times(bounded);
+//! assert!((kernel.evaluate(&[0.0], &[1.0]) - 0.5 * (-1.0f64 / 9.0).exp()).abs() < 1e-12);
 //! ```
+//!
+//! [`AnyKernel`] is a kernel that is chosen when the program runs, by a text:
+//! `"matern52 + periodic(1)"`.
 
+#[cfg(feature = "alloc")]
+mod any;
 mod compose;
+#[cfg(feature = "alloc")]
+mod dot;
 mod gram;
 mod inner;
 mod lengths;
+mod periodic;
 mod radial;
+mod rows;
 #[cfg(feature = "serde")]
 pub(crate) mod serial;
 mod shape;
 mod tunable;
 
+#[cfg(feature = "alloc")]
+pub use any::{AnyKernel, ParseKernelError};
 pub use compose::{Product, Scaled, Sum};
 pub use gram::{cross_gram, gram};
 pub use inner::{Linear, Polynomial};
-pub use radial::{Gaussian, Laplacian, Matern32, Matern52, RationalQuadratic};
+pub use periodic::Periodic;
+pub use radial::{Gaussian, Laplacian, Matern12, Matern32, Matern52, RationalQuadratic};
 pub use shape::{PerInput, Shape};
 pub use tunable::{Role, Tunable};
 
-use crate::{Error, Real};
+use crate::{Error, Points, Real};
 
 /// A positive definite function of two points.
 ///
@@ -42,6 +51,16 @@ use crate::{Error, Real};
 pub trait Kernel<T: Real> {
     /// $\kappa(a, b)$.
     fn evaluate(&self, a: &[T], b: &[T]) -> T;
+
+    /// $\kappa(a, b)$ for all `points` $b$, one after another in `out`, of the
+    /// same length: a row of a Gram matrix.
+    ///
+    /// A kernel that has decisions to make, such as which formula is meant, makes
+    /// them here once for the whole row.
+    #[inline]
+    fn evaluate_row(&self, a: &[T], points: Points<'_, T>, out: &mut [T]) {
+        rows::fill(a, points, out, &rows::Evaluated(self));
+    }
 
     /// Checks the kernel's own parameters; called once, before they are used.
     ///

@@ -25,6 +25,16 @@ pub struct Laplacian<T> {
     pub(crate) sigma: T,
 }
 
+/// Matérn kernel of smoothness 1/2: $\exp(-\lVert a - b \rVert / \ell)$, with
+/// the Euclidean distance.
+///
+/// Its functions are continuous and have corners everywhere. In one dimension
+/// it is the [`Laplacian`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Matern12<T> {
+    pub(crate) length: T,
+}
+
 /// Matérn kernel of smoothness 3/2:
 /// $(1 + \sqrt 3 \\, d / \ell) \exp(-\sqrt 3 \\, d / \ell)$, $d = \lVert a - b \rVert$.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,6 +79,13 @@ impl<T> Laplacian<T> {
     }
 }
 
+impl<T> Matern12<T> {
+    /// A Matérn 1/2 kernel of length scale `length` > 0.
+    pub const fn new(length: T) -> Self {
+        Self { length }
+    }
+}
+
 impl<T> Matern32<T> {
     /// A Matérn 3/2 kernel of length scale `length` > 0.
     pub const fn new(length: T) -> Self {
@@ -108,6 +125,16 @@ impl<T: Real> Kernel<T> for Laplacian<T> {
     }
     fn check(&self) -> Result<(), Error> {
         Error::check_positive("sigma", self.sigma)
+    }
+}
+
+impl<T: Real> Kernel<T> for Matern12<T> {
+    #[inline]
+    fn evaluate(&self, a: &[T], b: &[T]) -> T {
+        (-squared_distance(a, b).sqrt() * self.length.recip()).exp()
+    }
+    fn check(&self) -> Result<(), Error> {
+        Error::check_positive("length", self.length)
     }
 }
 
@@ -188,6 +215,10 @@ macro_rules! one_length {
                 Ok(())
             }
 
+            fn translate(&mut self, _: &[T]) -> Result<(), Error> {
+                Ok(())
+            }
+
             #[inline]
             fn evaluate_with_gradient(&$self, $a: &[T], $b: &[T], gradient: &mut [T]) -> T {
                 let (value, slope) = $value_and_slope;
@@ -209,6 +240,11 @@ one_length! {
         let q = distance_1(a, b) * self.sigma.recip();
         let value = (-q).exp();
         (value, q * value)
+    };
+    Matern12.length: |self, a, b| {
+        let r = squared_distance(a, b).sqrt() * self.length.recip();
+        let value = (-r).exp();
+        (value, r * value)
     };
     Matern32.length: |self, a, b| {
         let (value, decay, s) = matern32(self.reduced_distance(a, b));
@@ -240,6 +276,10 @@ impl<T: Real> Tunable<T> for RationalQuadratic<T> {
 
     fn rescale(&mut self, scales: &[T]) -> Result<(), Error> {
         self.length = self.length * common_scale(scales)?;
+        Ok(())
+    }
+
+    fn translate(&mut self, _: &[T]) -> Result<(), Error> {
         Ok(())
     }
 

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize, Serializer};
 pub(crate) enum Name {
     Gaussian,
     Laplacian,
+    Matern12,
     Matern32,
     Matern52,
     RationalQuadratic,
@@ -73,6 +74,7 @@ macro_rules! shadows {
 shadows! {
     Gaussian { sigma: T }
     Laplacian { sigma: T }
+    Matern12 { length: T }
     Matern32 { length: T }
     Matern52 { length: T }
     RationalQuadratic { length: T, alpha: T }

@@ -4,10 +4,11 @@
 //! $q = \sum_i |z_i|^p$ ($p = 1$ for the Laplacian, else 2), so that
 //! $\partial \kappa / \partial \ln \ell_i = -p \\, |z_i|^p \\, \kappa'(q)$.
 
+use super::rows::{self, Entry};
 use super::tunable::{Role, Tunable};
 use super::{Kernel, lengths::Lengths};
 use crate::real::constant;
-use crate::{Error, Real};
+use crate::{Error, Points, Real};
 
 /// How a kernel falls off with the distance of two points, for [`PerInput`].
 ///
@@ -129,8 +130,7 @@ pub(super) fn rational_quadratic<T: Real>(q: T, alpha: T) -> (T, T, T) {
     let value = (-alpha * logarithm).exp();
     // t / base, also where both are infinite.
     let share = T::one() - base.recip();
-    let by_alpha =
-        if value == T::zero() { T::zero() } else { alpha * value * (share - logarithm) };
+    let by_alpha = if value == T::zero() { T::zero() } else { alpha * value * (share - logarithm) };
     (value, base, by_alpha)
 }
 
@@ -170,6 +170,14 @@ impl<T: Real, L: AsRef<[T]> + AsMut<[T]> + Clone> PerInput<T, L> {
         self.lengths.values()
     }
 
+    #[inline(always)]
+    fn row_of(&self, shape: Shape<T>, a: &[T], points: Points<'_, T>, out: &mut [T]) {
+        match self.lengths.reciprocals() {
+            &[reciprocal] => rows::fill(a, points, out, &Shared { shape, reciprocal }),
+            reciprocals => rows::fill(a, points, out, &Separate { shape, reciprocals }),
+        }
+    }
+
     /// [`Tunable::evaluate_with_gradient`] by those parameters that are
     /// `learned`, packed.
     #[inline(always)]
@@ -192,8 +200,9 @@ impl<T: Real, L: AsRef<[T]> + AsMut<[T]> + Clone> PerInput<T, L> {
                 filled = 1;
             }
         } else {
-            for (i, ((&x, &y), &reciprocal)) in a.iter().zip(b).zip(reciprocals).enumerate() {
-                let part = self.shape.part((x - y) * reciprocal);
+            let (b, reciprocals) = (&b[..a.len()], &reciprocals[..a.len()]);
+            for i in 0..a.len() {
+                let part = self.shape.part((a[i] - b[i]) * reciprocals[i]);
                 q = q + part;
                 if learned(i) {
                     gradient[filled] = part;
@@ -213,27 +222,67 @@ impl<T: Real, L: AsRef<[T]> + AsMut<[T]> + Clone> PerInput<T, L> {
     }
 }
 
+/// A kernel with one length for all inputs.
+struct Shared<T> {
+    shape: Shape<T>,
+    reciprocal: T,
+}
+
+impl<T: Real> Entry<T> for Shared<T> {
+    #[inline(always)]
+    fn entry(&self, a: &[T], b: &[T]) -> T {
+        let mut q = T::zero();
+        for (&x, &y) in a.iter().zip(b) {
+            q = q + self.shape.part((x - y) * self.reciprocal);
+        }
+        self.shape.at(q)
+    }
+}
+
+/// A kernel with a length for each input.
+struct Separate<'a, T> {
+    shape: Shape<T>,
+    reciprocals: &'a [T],
+}
+
+impl<T: Real> Entry<T> for Separate<'_, T> {
+    #[inline(always)]
+    fn entry(&self, a: &[T], b: &[T]) -> T {
+        let (b, reciprocals) = (&b[..a.len()], &self.reciprocals[..a.len()]);
+        let mut q = T::zero();
+        for i in 0..a.len() {
+            q = q + self.shape.part((a[i] - b[i]) * reciprocals[i]);
+        }
+        self.shape.at(q)
+    }
+}
+
 impl<T: Real, L: AsRef<[T]> + AsMut<[T]> + Clone> Kernel<T> for PerInput<T, L> {
     #[inline]
     fn evaluate(&self, a: &[T], b: &[T]) -> T {
-        let mut q = T::zero();
-        if let &[reciprocal] = self.lengths.reciprocals() {
-            for (&x, &y) in a.iter().zip(b) {
-                q = q + self.shape.part((x - y) * reciprocal);
-            }
-        } else {
-            for ((&x, &y), &reciprocal) in a.iter().zip(b).zip(self.lengths.reciprocals()) {
-                q = q + self.shape.part((x - y) * reciprocal);
-            }
+        match self.lengths.reciprocals() {
+            &[reciprocal] => Shared { shape: self.shape, reciprocal }.entry(a, b),
+            reciprocals => Separate { shape: self.shape, reciprocals }.entry(a, b),
         }
-        self.shape.at(q)
+    }
+
+    fn evaluate_row(&self, a: &[T], points: Points<'_, T>, out: &mut [T]) {
+        // A loop for each shape, in which it is a constant.
+        match self.shape {
+            Shape::Gaussian => self.row_of(Shape::Gaussian, a, points, out),
+            Shape::Laplacian => self.row_of(Shape::Laplacian, a, points, out),
+            Shape::Matern12 => self.row_of(Shape::Matern12, a, points, out),
+            Shape::Matern32 => self.row_of(Shape::Matern32, a, points, out),
+            Shape::Matern52 => self.row_of(Shape::Matern52, a, points, out),
+            Shape::RationalQuadratic { .. } => self.row_of(self.shape, a, points, out),
+        }
     }
 
     fn check(&self) -> Result<(), Error> {
         if let Shape::RationalQuadratic { alpha } = self.shape {
             Error::check_positive("alpha", alpha)?;
         }
-        self.lengths.check()
+        self.lengths.check("length")
     }
 
     fn check_dim(&self, dim: usize) -> Result<(), Error> {
@@ -274,6 +323,10 @@ impl<T: Real, L: AsRef<[T]> + AsMut<[T]> + Clone> Tunable<T> for PerInput<T, L> 
 
     fn rescale(&mut self, scales: &[T]) -> Result<(), Error> {
         self.lengths.rescale(scales)
+    }
+
+    fn translate(&mut self, _: &[T]) -> Result<(), Error> {
+        Ok(())
     }
 
     #[inline]

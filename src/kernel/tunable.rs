@@ -47,6 +47,23 @@ pub trait Tunable<T: Real>: Kernel<T> + Clone {
     /// scales differ; or if it needs more inputs than there are scales.
     fn rescale(&mut self, scales: &[T]) -> Result<(), Error>;
 
+    /// Moves the inputs by `by`, one number per input:
+    /// $\kappa'(a, b) = \kappa(a - m, b - m)$. A kernel of the difference
+    /// $a - b$ stays as it is.
+    ///
+    /// With points standardised as $z = (x - m) / s$, [`rescale`](Self::rescale)
+    /// by $s$ and then this by $m$ turn a kernel of $z$ into that kernel of $x$.
+    ///
+    /// # Errors
+    /// If the kernel cannot be moved. Kernels without a method of their own
+    /// refuse, since nothing is known of them.
+    fn translate(&mut self, by: &[T]) -> Result<(), Error> {
+        if by.iter().all(|&by| by == T::zero()) {
+            return Ok(());
+        }
+        Err(Error::Unsupported { what: "a kernel that cannot be moved with its inputs" })
+    }
+
     /// Writes the logarithms of all parameters to `out`, of length
     /// [`parameters`](Self::parameters).
     fn log_parameters(&self, out: &mut [T]) {

@@ -6,6 +6,7 @@
 mod common;
 
 mod algorithm1;
+mod any_kernel;
 mod bad_input;
 mod examples;
 mod flash;

@@ -105,6 +105,7 @@ fn relevance_vectors() {
 fn kernels() {
     round_trip(&Gaussian::new(0.3));
     round_trip(&Laplacian::new(0.3_f32));
+    round_trip(&kgard::Matern12::new(0.3));
     round_trip(&Matern32::new(1e-300));
     round_trip(&Matern52::new(2.0));
     round_trip(&RationalQuadratic::new(0.1, 3.0));
