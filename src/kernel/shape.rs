@@ -129,8 +129,7 @@ pub(super) fn rational_quadratic<T: Real>(q: T, alpha: T) -> (T, T, T) {
     let value = (-alpha * logarithm).exp();
     // t / base, also where both are infinite.
     let share = T::one() - base.recip();
-    let by_alpha =
-        if value == T::zero() { T::zero() } else { alpha * value * (share - logarithm) };
+    let by_alpha = if value == T::zero() { T::zero() } else { alpha * value * (share - logarithm) };
     (value, base, by_alpha)
 }
 

@@ -9,6 +9,7 @@ mod algorithm1;
 mod bad_input;
 mod examples;
 mod flash;
+mod gross;
 mod kernel_ridge;
 mod kernels;
 mod linalg;
