@@ -13,11 +13,11 @@
 //! the outliers are found at a small fraction of the size it asks for.
 
 use crate::kernel::gram;
-use crate::linalg::{eigen, self_product, self_product_scratch_len};
+use crate::linalg::vector::max_magnitude;
+use crate::linalg::{eigen, self_product, self_product_scratch_len, zeros};
 use crate::real::constant;
 use crate::regression::stop::norm;
 use crate::{Error, Kernel, Points, Real};
-use alloc::vec;
 
 /// The quantities of Theorem 1 for one problem.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,7 +50,8 @@ pub struct Identification<T> {
 /// largest eigenvalue of $K K^T + \mathbf 1 \mathbf 1^T$.
 ///
 /// # Errors
-/// If the points or the kernel are wrong.
+/// If the points or the kernel are wrong, there is not enough memory, or the
+/// value is too large for a number.
 pub fn sigma_max<'p, T: Real>(
     points: impl Into<Points<'p, T>>,
     kernel: &impl Kernel<T>,
@@ -58,15 +59,22 @@ pub fn sigma_max<'p, T: Real>(
     let points = points.into();
     let n = points.len();
     let entries = n.checked_mul(n).ok_or(Error::TooLarge { scalars: usize::MAX })?;
-    let mut k = vec![T::zero(); entries];
+    let mut k = zeros(entries)?;
     gram(points, kernel, &mut k)?;
-    let mut squared = vec![T::one(); entries];
-    let mut scratch = vec![T::zero(); self_product_scratch_len::<T>(n)];
+    // In units of the largest entry, so that no square overflows or vanishes.
+    let unit = max_magnitude(&k).max(T::one());
+    for x in &mut k {
+        *x = *x / unit;
+    }
+    let mut squared = zeros(entries)?;
+    squared.fill((unit * unit).recip());
+    let mut scratch = zeros(self_product_scratch_len::<T>(n))?;
     self_product(&k, n, &mut squared, &mut scratch)?;
-    let mut values = vec![T::zero(); n];
-    let mut scratch = vec![T::zero(); eigen::symmetric_scratch_len(n)];
+    let mut values = zeros(n)?;
+    let mut scratch = zeros(eigen::symmetric_scratch_len(n))?;
     eigen::symmetric(&mut squared, n, &mut values, &mut scratch)?;
-    Ok(values[0].max(T::zero()).sqrt())
+    let sigma = values[0].max(T::zero()).sqrt() * unit;
+    if sigma.is_finite() { Ok(sigma) } else { Err(Error::Overflow { what: "the singular value" }) }
 }
 
 /// Evaluates the condition of Theorem 1 for a given $\sigma_{\max}$: `theta`

@@ -21,9 +21,12 @@
 //!
 //! $$ r_i = \tfrac{\mu w_i}{2} \operatorname{sign} o_i \ \text{ where } o_i \ne 0, \qquad |r_i| \le \tfrac{\mu w_i}{2} \ \text{ elsewhere.} $$
 
+use super::center_and_spread;
+use crate::linalg::vector::max_magnitude;
 use crate::real::{constant, count};
 use crate::regression::Found;
-use crate::{Error, Fit, Kernel, Outlier, Plan, Real, StopReason};
+use crate::regression::stop::extreme_deviation;
+use crate::{Error, Fit, Kernel, Outlier, Plan, PlanRef, Real, ResidualMaker, StopReason};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -90,7 +93,7 @@ impl<T: Real> Ram<T> {
     }
 
     /// How far the conditions of a minimum may be missed, relative to the
-    /// largest |y|.
+    /// largest $|y - o|$.
     #[must_use]
     pub fn tolerance(mut self, tolerance: T) -> Self {
         self.tolerance = tolerance;
@@ -111,7 +114,7 @@ impl<T: Real> Ram<T> {
     ///
     /// # Errors
     /// If a parameter is not positive, `y` has the wrong length or is not
-    /// finite.
+    /// finite, or the fit overflows.
     pub fn fit<K: Kernel<T> + Clone>(
         &self,
         plan: &Plan<T, K>,
@@ -122,19 +125,26 @@ impl<T: Real> Ram<T> {
         Error::check_positive("delta", self.delta)?;
         Error::check_positive("tolerance", self.tolerance)?;
         let n = plan.len();
-        let mut residual = plan.ridge(y)?.residual().to_vec();
-        let h = plan.as_ref().residual_maker();
-        let size = y.iter().fold(T::zero(), |max, y| max.max(y.abs()));
+        Error::check_len("y", y.len(), n)?;
+        Error::check_finite("y", y)?;
+        // The minimum is the same from wherever the search begins; from where
+        // nothing is gross it is near.
+        let (center, spread) = center_and_spread(y);
+        let reach = spread * extreme_deviation(n);
+        let (low, high) = (center - reach, center + reach);
         let mut descent = Descent {
-            h,
-            residual: &mut residual,
-            o: vec![T::zero(); n],
+            maker: plan.as_ref(),
+            y,
+            v: y.iter().map(|y| y.max(low).min(high)).collect(),
+            residual: vec![T::zero(); n],
+            reach: T::infinity(),
             thresholds: vec![self.mu / count(2); n],
-            tolerance: self.tolerance * size,
+            tolerance: self.tolerance,
         };
         let (mut iterations, mut reason) = descent.run(self.max_sweeps);
         for _ in 0..self.reweightings {
-            for (threshold, o) in descent.thresholds.iter_mut().zip(&descent.o) {
+            for (j, threshold) in descent.thresholds.iter_mut().enumerate() {
+                let o = y[j] - descent.v[j];
                 *threshold = self.mu / count(2) / (o.abs() / self.unit + self.delta);
             }
             let (sweeps, end) = descent.run(self.max_sweeps);
@@ -143,57 +153,79 @@ impl<T: Real> Ram<T> {
                 reason = end;
             }
         }
-        let o = descent.o;
+        let Descent { maker, v, mut residual, .. } = descent;
+        // Without the rounding of the way there.
+        maker.residual(&v, &mut residual);
         let mut outliers: Vec<Outlier<T>> = (0..n)
-            .filter(|&i| o[i] != T::zero())
-            .map(|index| Outlier { index, value: o[index] })
+            .filter(|&i| v[i] != y[i])
+            .map(|index| Outlier { index, value: y[index] - v[index] })
             .collect();
         outliers.sort_by(|a, b| {
             let order = b.value.abs().partial_cmp(&a.value.abs());
             order.unwrap_or(core::cmp::Ordering::Equal)
         });
-        Ok(plan.assemble(y, Found { residual, outliers, iterations, reason }))
+        let fitted = v.iter().zip(&residual).map(|(&v, &r)| v - r).collect();
+        plan.assemble(Found { residual, outliers, fitted, iterations, reason })
     }
 }
 
-/// Coordinate descent on $(y - o)^T H (y - o) + 2 \sum t_i |o_i|$.
+/// Coordinate descent on $v^T H v + 2 \sum t_i |o_i|$, $v = y - o$. It is $v$
+/// that is kept: however large an outlier, $v$ there is as large as elsewhere.
 struct Descent<'a, T> {
-    h: &'a [T],
-    /// $r = H (y - o)$, kept up to date.
-    residual: &'a mut [T],
-    o: Vec<T>,
+    maker: PlanRef<'a, T>,
+    y: &'a [T],
+    v: Vec<T>,
+    /// $r = H v$, kept up to date.
+    residual: Vec<T>,
+    /// $\max |v|$ when the residual was computed.
+    reach: T,
     /// $t_i = \mu w_i / 2$.
     thresholds: Vec<T>,
+    /// Relative to $\max |v|$.
     tolerance: T,
 }
 
 impl<T: Real> Descent<'_, T> {
     /// Gives the number of sweeps and why they ended.
     fn run(&mut self, max_sweeps: usize) -> (usize, StopReason) {
-        let n = self.o.len();
+        let n = self.v.len();
         for sweeps in 0..max_sweeps {
+            let renewed = self.renew();
+            let tolerance = self.tolerance * self.reach;
             // Worst first among those that are zero would be the lasso's path;
             // in order of the points does as well.
             let mut moved = false;
             for j in 0..n {
-                if self.violation(j) > self.tolerance {
+                if self.violation(j) > tolerance {
                     self.minimize(j);
                     moved = true;
                 }
             }
-            if !moved {
+            if !(moved || renewed) {
                 return (sweeps, StopReason::Tolerance);
             }
         }
         (max_sweeps, StopReason::IterationLimit)
     }
 
+    /// Computes the residual anew if it carries the rounding of values that are
+    /// gone.
+    fn renew(&mut self) -> bool {
+        let reach = max_magnitude(&self.v);
+        let spent = reach * count(2) < self.reach;
+        if spent {
+            self.reach = reach;
+            self.maker.residual(&self.v, &mut self.residual);
+        }
+        spent
+    }
+
     /// How far the condition of a minimum is missed at coordinate `j`.
     fn violation(&self, j: usize) -> T {
-        let (r, o, t) = (self.residual[j], self.o[j], self.thresholds[j]);
-        if o > T::zero() {
+        let (r, t) = (self.residual[j], self.thresholds[j]);
+        if self.y[j] > self.v[j] {
             (r - t).abs()
-        } else if o < T::zero() {
+        } else if self.y[j] < self.v[j] {
             (r + t).abs()
         } else {
             r.abs() - t
@@ -202,20 +234,20 @@ impl<T: Real> Descent<'_, T> {
 
     /// Minimises over coordinate `j`: a soft threshold.
     fn minimize(&mut self, j: usize) {
-        let n = self.o.len();
-        let column = &self.h[j * n..][..n];
-        let free = self.o[j] * column[j] + self.residual[j];
-        let t = self.thresholds[j];
-        let shrunk = if free > t {
-            free - t
-        } else if free < -t {
-            free + t
+        let n = self.v.len();
+        let column = &self.maker.h[j * n..][..n];
+        let (r, t, h) = (self.residual[j], self.thresholds[j], column[j]);
+        // The residual if nothing were taken out of this point.
+        let free = (self.y[j] - self.v[j]) * h + r;
+        let new = if h > T::zero() && free > t {
+            self.v[j] - (r - t) / h
+        } else if h > T::zero() && free < -t {
+            self.v[j] - (r + t) / h
         } else {
-            T::zero()
+            self.y[j]
         };
-        let new = if column[j] > T::zero() { shrunk / column[j] } else { T::zero() };
-        let change = self.o[j] - new;
-        self.o[j] = new;
+        let change = new - self.v[j];
+        self.v[j] = new;
         for (r, &h) in self.residual.iter_mut().zip(column) {
             *r = *r + change * h;
         }

@@ -100,9 +100,9 @@ mod standardised;
 pub use fit::RbRvmFit;
 
 use crate::kernel::gram;
+use crate::linalg::zeros;
 use crate::real::{constant, count};
 use crate::{Error, Kernel, Points, Real};
-use alloc::vec::Vec;
 use evidence::Evidence;
 use search::search;
 use standardised::Standardised;
@@ -217,12 +217,4 @@ fn check_squares<T: Real>(gram: &[T], n: usize) -> Result<(), Error> {
     } else {
         Err(Error::Overflow { what: "the inner product of kernel columns" })
     }
-}
-
-/// Zeros, or an error where there is no memory for them.
-fn zeros<T: Real>(len: usize) -> Result<Vec<T>, Error> {
-    let mut zeros = Vec::new();
-    zeros.try_reserve_exact(len).map_err(|_| Error::TooLarge { scalars: len })?;
-    zeros.resize(len, T::zero());
-    Ok(zeros)
 }

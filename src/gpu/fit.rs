@@ -7,8 +7,8 @@ use super::report::GpuReport;
 use super::residual::{Product, Residual};
 use super::tile::word;
 use super::{Gpu, GpuError};
-use crate::regression::Found;
 use crate::regression::stop;
+use crate::regression::{Found, leaves_traces};
 use crate::{Error, Fit, Kernel, Outlier, Plan, Stop, StopReason, StopRule};
 use alloc::vec::Vec;
 use std::time::Instant;
@@ -70,6 +70,21 @@ impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
         Ok(GpuFits { fits, report })
     }
 
+    /// The fit that the device has found; nothing where it is not to be
+    /// trusted.
+    fn finish(&self, y: &[f32], searched: Searched) -> Option<Fit<f32, K>> {
+        let Searched { residual, outliers, reason } = searched;
+        if leaves_traces(y, &outliers) {
+            return None;
+        }
+        let mut fitted: Vec<f32> = y.iter().zip(&residual).map(|(y, r)| y - r).collect();
+        for outlier in &outliers {
+            fitted[outlier.index] -= outlier.value;
+        }
+        let iterations = outliers.len();
+        self.plan.assemble(Found { residual, outliers, fitted, iterations, reason }).ok()
+    }
+
     fn solve(
         &self,
         ys: &[f32],
@@ -126,10 +141,11 @@ impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
             let (found, seconds) =
                 download.read(gpu, |bytes, seconds| (found(bytes, shape, cap, batch), seconds))?;
             for (y, found) in ys.chunks_exact(n).zip(found) {
-                // Beyond the room there was, and beyond what 32 bits hold, the
-                // processor has the word.
-                fits.push(match found {
-                    Some(found) => self.plan.assemble(y, found),
+                // Beyond the room there was, and where the largest values may
+                // leave their rounding, the processor has the word.
+                let finished = found.and_then(|found| self.finish(y, found));
+                fits.push(match finished {
+                    Some(fit) => fit,
                     None => self.plan.fit(y, stop)?,
                 });
             }
@@ -140,8 +156,15 @@ impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
     }
 }
 
+/// What the device has found of a problem.
+struct Searched {
+    residual: Vec<f32>,
+    outliers: Vec<Outlier<f32>>,
+    reason: StopReason,
+}
+
 /// What the device has found of each problem; nothing where it was not enough.
-fn found(bytes: &[u8], shape: Shape, cap: usize, batch: usize) -> Vec<Option<Found<f32>>> {
+fn found(bytes: &[u8], shape: Shape, cap: usize, batch: usize) -> Vec<Option<Searched>> {
     let n = shape.n as usize;
     let each = padded(shape.n) as usize;
     let (sections, problems) = bytes.split_at(12 * batch * each);
@@ -167,7 +190,7 @@ fn found(bytes: &[u8], shape: Shape, cap: usize, batch: usize) -> Vec<Option<Fou
             reason::CAP => StopReason::Cap,
             _ => StopReason::Exhausted,
         };
-        (finite && !short).then_some(Found { residual, outliers, iterations: count, reason })
+        (finite && !short).then_some(Searched { residual, outliers, reason })
     });
     found.collect()
 }

@@ -15,3 +15,12 @@ pub(crate) mod vector;
 
 pub(crate) use matrix::{mirror_lower, multiply_transposed};
 pub use matrix::{multiply, self_product, self_product_scratch_len};
+
+/// Zeros, or an error where there is no memory for them.
+#[cfg(feature = "alloc")]
+pub(crate) fn zeros<T: crate::Real>(len: usize) -> Result<alloc::vec::Vec<T>, crate::Error> {
+    let mut zeros = alloc::vec::Vec::new();
+    zeros.try_reserve_exact(len).map_err(|_| crate::Error::TooLarge { scalars: len })?;
+    zeros.resize(len, T::zero());
+    Ok(zeros)
+}

@@ -10,7 +10,8 @@ use crate::{Error, Kernel, Points, Real};
 pub struct Outlier<T> {
     /// Which point.
     pub index: usize,
-    /// By how much it is off: the estimate $u_j$.
+    /// By how much it is off: $u_j = y_j - f(x_j)$, where the fit does not
+    /// depend on $y_j$.
     pub value: T,
 }
 
@@ -21,7 +22,9 @@ pub struct FitRef<'a, T> {
     pub(crate) y: &'a [T],
     pub(crate) residual: &'a [T],
     pub(crate) indices: &'a [usize],
-    pub(crate) values: &'a [T],
+    /// $f(x_j)$ at the outliers.
+    pub(crate) predicted: &'a [T],
+    pub(crate) bias: T,
     pub(crate) model: Model<'a, T>,
     pub(crate) reason: StopReason,
 }
@@ -29,8 +32,9 @@ pub struct FitRef<'a, T> {
 impl<'a, T: Real> FitRef<'a, T> {
     /// The outliers, in order of selection.
     pub fn outliers(&self) -> impl ExactSizeIterator<Item = Outlier<T>> + use<'a, T> {
-        let pairs = self.indices.iter().zip(self.values);
-        pairs.map(|(&index, &value)| Outlier { index, value })
+        let Self { y, indices, predicted, .. } = *self;
+        let outlier = move |(&index, &f): (&usize, &T)| Outlier { index, value: y[index] - f };
+        indices.iter().zip(predicted).map(outlier)
     }
 
     /// The residual $r = y - f(x) - u$; exactly zero at the outliers.
@@ -58,47 +62,52 @@ impl<'a, T: Real> FitRef<'a, T> {
     /// [`Error::Length`] if `out` is not as long as the data.
     pub fn fitted(&self, out: &mut [T]) -> Result<(), Error> {
         Error::check_len("fitted values", out.len(), self.y.len())?;
-        out.copy_from_slice(self.y);
-        subtract_noise(out, self.residual, self.outliers());
+        for ((f, &y), &r) in out.iter_mut().zip(self.y).zip(self.residual) {
+            *f = y - r;
+        }
+        for (&j, &f) in self.indices.iter().zip(self.predicted) {
+            out[j] = f;
+        }
         Ok(())
     }
 
     /// Writes the coefficients $\alpha$ of the kernel expansion.
     ///
     /// # Errors
-    /// [`Error::Length`] if `out` is not as long as the data.
+    /// [`Error::Length`] if `out` is not as long as the data;
+    /// [`Error::Overflow`] if a coefficient is too large for a number.
     pub fn coefficients(&self, out: &mut [T]) -> Result<(), Error> {
         Error::check_len("coefficients", out.len(), self.y.len())?;
-        self.model.coefficients(self.residual, out);
-        Ok(())
+        self.model.coefficients(self.residual, out)
     }
 
     /// The bias $c$.
     #[must_use]
     pub fn bias(&self) -> T {
-        self.model.bias(self.residual, self.y, self.outliers())
+        self.bias
     }
 }
 
-/// Takes residual and outliers off the data.
-pub(crate) fn subtract_noise<T: Real>(
-    data: &mut [T],
-    residual: &[T],
-    outliers: impl Iterator<Item = Outlier<T>>,
-) {
-    for (f, &r) in data.iter_mut().zip(residual) {
-        *f = *f - r;
-    }
-    for outlier in outliers {
-        data[outlier.index] = data[outlier.index] - outlier.value;
-    }
+/// $v = y - u$: the data, and at the outliers what the fit says there.
+pub(crate) fn clean<'a, T: Real>(
+    y: &'a [T],
+    residual: &'a [T],
+    indices: &'a [usize],
+    predicted: &'a [T],
+) -> impl Iterator<Item = T> {
+    y.iter().zip(residual).enumerate().map(move |(i, (&y, r))| {
+        // Outliers have a residual of exactly zero, and hardly another point.
+        let which = if r.is_zero() { indices.iter().position(|&j| j == i) } else { None };
+        which.map_or(y, |which| predicted[which])
+    })
 }
 
 /// $f(x) = \sum_j \alpha_j \kappa(x, x_j) + c$ at one point, without any
 /// memory.
 ///
 /// # Errors
-/// If the lengths or dimensions do not fit together.
+/// If the lengths or dimensions do not fit together; [`Error::Overflow`] if
+/// $f(x)$ is too large for a number.
 pub fn predict<'a, T: Real>(
     points: impl Into<Points<'a, T>>,
     kernel: &impl Kernel<T>,
@@ -114,5 +123,6 @@ pub fn predict<'a, T: Real>(
     Error::check_finite("coordinate", x)?;
     // A sparse expansion has few terms.
     let terms = points.iter().zip(coefficients).filter(|(_, alpha)| !alpha.is_zero());
-    Ok(terms.fold(bias, |sum, (point, &alpha)| sum + alpha * kernel.evaluate(x, point)))
+    let sum = terms.fold(bias, |sum, (point, &alpha)| sum + alpha * kernel.evaluate(x, point));
+    if sum.is_finite() { Ok(sum) } else { Err(Error::Overflow { what: "the prediction" }) }
 }

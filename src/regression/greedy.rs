@@ -11,11 +11,13 @@
 //! selections and the same solution as the normal equations of Algorithm 1,
 //! at O(nk) a step.
 
+use super::gross::Origin;
 use super::stop::{Progress, StopReason, StopRule};
 use super::workspace::{Parts, Storage};
 use crate::linalg::cholesky::Extending;
 use crate::linalg::simd::{Routine, dispatch, multiply_add};
 use crate::linalg::vector::{largest, largest_of, subtract_combination};
+use crate::real::constant;
 use crate::{Error, Real};
 
 /// The symmetric positive semi-definite matrix $H$ that makes residuals,
@@ -54,9 +56,45 @@ pub trait ResidualMaker<T: Real> {
 /// [`ResidualMaker::diagonal`], where its memory grows.
 const DIAGONAL_COLUMNS: usize = 20;
 
-/// Runs the loop until `rule` says so; gives the number of outliers, which are
-/// in the `storage`, and why it ended. The points `known` are outliers to
-/// begin with.
+/// Algorithm 1 for `y` on a `maker` that gives the residual of any vector: runs
+/// until `rule` says so, and gives the number of outliers and why it ended. In
+/// the storage are the outliers and, as values, the fitted values there, which
+/// are right to rounding whatever the sizes of the outliers: see
+/// [`gross`](super::gross).
+pub(crate) fn fit<T: Real>(
+    maker: &impl ResidualMaker<T>,
+    y: &[T],
+    rule: &mut impl StopRule<T>,
+    storage: &mut impl Storage<T>,
+) -> Result<(usize, StopReason), Error> {
+    rule.validate()?;
+    let mut origin = Origin::start(maker, y, storage)?;
+    prepare(maker, rule.studentized(), storage)?;
+    let scores = Scores::plain();
+    let (k, reason) = select(maker, 0, rule, scores, Some(&mut origin), storage);
+    origin.finish(maker, k, storage)?;
+    Ok((k, reason))
+}
+
+/// The same with a support that is known: the least-squares fit with the
+/// points `support` taken out.
+pub(crate) fn fit_support<T: Real>(
+    maker: &impl ResidualMaker<T>,
+    y: &[T],
+    support: &[usize],
+    storage: &mut impl Storage<T>,
+) -> Result<usize, Error> {
+    check_support(maker.len(), support)?;
+    let origin = Origin::start(maker, y, storage)?;
+    prepare(maker, false, storage)?;
+    let k = take_out_all(maker, support, false, storage)?;
+    origin.finish(maker, k, storage)?;
+    Ok(k)
+}
+
+/// The loop on a `maker` that may know the residual of this `y` only, and for
+/// points `known` to be outliers: values in the storage are what the outliers
+/// are off by, and the residual carries the rounding of the largest of them.
 pub(crate) fn search<T: Real>(
     maker: &impl ResidualMaker<T>,
     y: &[T],
@@ -64,7 +102,7 @@ pub(crate) fn search<T: Real>(
     rule: &mut impl StopRule<T>,
     storage: &mut impl Storage<T>,
 ) -> Result<(usize, StopReason), Error> {
-    search_sized(maker, y, known, rule, Scores { per_unit: T::zero(), worth: &[] }, storage)
+    search_sized(maker, y, known, rule, Scores::plain(), storage)
 }
 
 /// What studentised points are chosen for, beside their residual.
@@ -75,6 +113,13 @@ pub(crate) struct Scores<'a, T> {
     /// What the square of each point's score is multiplied with; empty if all are worth
     /// the same.
     pub(crate) worth: &'a [T],
+}
+
+impl<T: Real> Scores<'_, T> {
+    /// Nothing beside it.
+    fn plain() -> Self {
+        Self { per_unit: T::zero(), worth: &[] }
+    }
 }
 
 /// The same, where a studentised residual counts only as far as the point is off by
@@ -93,21 +138,74 @@ pub(crate) fn search_sized<T: Real>(
     storage: &mut impl Storage<T>,
 ) -> Result<(usize, StopReason), Error> {
     rule.validate()?;
+    let k = with_residual(maker, y, known, rule.studentized(), storage)?;
+    let (k, reason) = select(maker, k, rule, scores, None, storage);
+    solve_outliers(k, &mut storage.parts());
+    Ok((k, reason))
+}
+
+/// The same with a support that is known, and with the variances of the
+/// residual.
+#[cfg(feature = "alloc")]
+pub(crate) fn with_support<T: Real>(
+    maker: &impl ResidualMaker<T>,
+    y: &[T],
+    support: &[usize],
+    with_variances: bool,
+    storage: &mut impl Storage<T>,
+) -> Result<usize, Error> {
+    let k = with_residual(maker, y, support, with_variances, storage)?;
+    solve_outliers(k, &mut storage.parts());
+    Ok(k)
+}
+
+/// $r = H y$, and the points `support` taken out.
+fn with_residual<T: Real>(
+    maker: &impl ResidualMaker<T>,
+    y: &[T],
+    support: &[usize],
+    with_variances: bool,
+    storage: &mut impl Storage<T>,
+) -> Result<usize, Error> {
+    check_support(maker.len(), support)?;
+    check(maker, y, storage)?;
+    maker.residual(y, storage.parts().residual);
+    prepare(maker, with_variances, storage)?;
+    take_out_all(maker, support, with_variances, storage)
+}
+
+/// The loop: takes out one point after the other, after the first `k`. With an
+/// `origin` the residual is computed anew where rounding takes over.
+fn select<T: Real>(
+    maker: &impl ResidualMaker<T>,
+    mut k: usize,
+    rule: &mut impl StopRule<T>,
+    scores: Scores<'_, T>,
+    mut origin: Option<&mut Origin<'_, T>>,
+    storage: &mut impl Storage<T>,
+) -> (usize, StopReason) {
     let studentized = rule.studentized();
-    let mut k = take_out_all(maker, y, known, studentized, storage)?;
     let cap = rule.cap().min(maker.len());
     let reason = loop {
+        let (mut j, mut extreme) = farthest(k, studentized, scores, storage.parts());
+        if let Some(origin) = &mut origin
+            && origin.is_spent(extreme)
+            && origin.renew(maker, k, constant(2.0), storage)
+        {
+            (j, extreme) = farthest(k, studentized, scores, storage.parts());
+        }
         let Parts { residual, variances, columns, indices, .. } = storage.parts();
         let scratch = &mut columns[k * residual.len()..][..residual.len()];
         let variances = if studentized { &*variances } else { &[] };
-        let (j, extreme) = if studentized {
-            most_extreme(residual, variances, scores, scratch)
-        } else {
-            largest(residual)
-        };
         let outliers = &indices[..k];
-        let mut progress = Progress { residual, variances, outliers, extreme, scratch };
-        if let Some(reason) = rule.check(&mut progress) {
+        let mut check = |residual: &[T], extreme| {
+            rule.check(&mut Progress { residual, variances, outliers, extreme, scratch })
+        };
+        let met = match &origin {
+            Some(origin) => origin.show(residual, extreme, &mut check),
+            None => check(residual, extreme),
+        };
+        if let Some(reason) = met {
             break reason;
         }
         if k >= cap || !storage.reserve(k + 1) {
@@ -119,33 +217,27 @@ pub(crate) fn search_sized<T: Real>(
         }
         k += 1;
     };
-    solve_outliers(k, &mut storage.parts());
-    Ok((k, reason))
+    (k, reason)
 }
 
-/// The same with a support that is known: the least-squares fit with the
-/// points `support` taken out.
-pub(crate) fn with_support<T: Real>(
-    maker: &impl ResidualMaker<T>,
-    y: &[T],
-    support: &[usize],
-    with_variances: bool,
-    storage: &mut impl Storage<T>,
-) -> Result<usize, Error> {
-    let k = take_out_all(maker, y, support, with_variances, storage)?;
-    solve_outliers(k, &mut storage.parts());
-    Ok(k)
+/// The next outlier, and what it is chosen for. None if all residuals are zero.
+fn farthest<T: Real>(
+    k: usize,
+    studentized: bool,
+    scores: Scores<'_, T>,
+    parts: Parts<'_, T>,
+) -> (Option<usize>, T) {
+    let Parts { residual, variances, columns, .. } = parts;
+    if studentized {
+        let scratch = &mut columns[k * residual.len()..][..residual.len()];
+        most_extreme(residual, variances, scores, scratch)
+    } else {
+        largest(residual)
+    }
 }
 
-/// $r = H y$, and the points `support` taken out.
-fn take_out_all<T: Real>(
-    maker: &impl ResidualMaker<T>,
-    y: &[T],
-    support: &[usize],
-    with_variances: bool,
-    storage: &mut impl Storage<T>,
-) -> Result<usize, Error> {
-    let n = maker.len();
+/// The check at the door: indices in range, none twice.
+fn check_support(n: usize, support: &[usize]) -> Result<(), Error> {
     for (i, &index) in support.iter().enumerate() {
         if index >= n {
             return Err(Error::Index { index, len: n });
@@ -154,7 +246,45 @@ fn take_out_all<T: Real>(
             return Err(Error::Duplicate { index });
         }
     }
-    start(maker, y, with_variances, storage)?;
+    Ok(())
+}
+
+/// The check at the door: lengths that fit, and finite data.
+pub(super) fn check<T: Real>(
+    maker: &impl ResidualMaker<T>,
+    y: &[T],
+    storage: &mut impl Storage<T>,
+) -> Result<(), Error> {
+    let points = storage.parts().residual.len();
+    Error::check_len("y", y.len(), maker.len())?;
+    Error::check_len("workspace's number of points", points, maker.len())?;
+    Error::check_finite("y", y)
+}
+
+/// With a first residual in place: the variances, if they are asked for.
+fn prepare<T: Real>(
+    maker: &impl ResidualMaker<T>,
+    with_variances: bool,
+    storage: &mut impl Storage<T>,
+) -> Result<(), Error> {
+    if with_variances {
+        storage.reserve(DIAGONAL_COLUMNS);
+        let Parts { variances, columns, .. } = storage.parts();
+        maker.diagonal(variances, columns);
+    }
+    match Error::check_finite("residual", storage.parts().residual) {
+        Ok(()) => Ok(()),
+        Err(_) => Err(Error::Overflow { what: "the residual" }),
+    }
+}
+
+/// Takes the points `support` out, one after the other.
+fn take_out_all<T: Real>(
+    maker: &impl ResidualMaker<T>,
+    support: &[usize],
+    with_variances: bool,
+    storage: &mut impl Storage<T>,
+) -> Result<usize, Error> {
     for (k, &j) in support.iter().enumerate() {
         if !storage.reserve(k + 1) {
             return Err(Error::TooShort { what: "workspace", needed: support.len(), found: k });
@@ -162,30 +292,6 @@ fn take_out_all<T: Real>(
         take_out(maker, j, k, with_variances, storage.parts())?;
     }
     Ok(support.len())
-}
-
-/// $r = H y$, after the check at the door.
-fn start<T: Real>(
-    maker: &impl ResidualMaker<T>,
-    y: &[T],
-    with_variances: bool,
-    storage: &mut impl Storage<T>,
-) -> Result<(), Error> {
-    if with_variances {
-        storage.reserve(DIAGONAL_COLUMNS);
-    }
-    let Parts { residual, variances, columns, .. } = storage.parts();
-    Error::check_len("y", y.len(), maker.len())?;
-    Error::check_len("workspace's number of points", residual.len(), maker.len())?;
-    Error::check_finite("y", y)?;
-    maker.residual(y, residual);
-    if with_variances {
-        maker.diagonal(variances, columns);
-    }
-    match Error::check_finite("residual", residual) {
-        Ok(()) => Ok(()),
-        Err(_) => Err(Error::Overflow { what: "the residual" }),
-    }
 }
 
 /// $\arg\max |r_j| / \sqrt{H_{jj}}$ and its value: the residual that is the
@@ -302,6 +408,6 @@ impl<T: Real> Routine for Step<'_, T> {
 }
 
 /// $L^T u = L^{-1} (H y)_S$, whose right-hand side the steps have collected.
-fn solve_outliers<T: Real>(k: usize, parts: &mut Parts<'_, T>) {
+pub(super) fn solve_outliers<T: Real>(k: usize, parts: &mut Parts<'_, T>) {
     Extending::resume(parts.factor, k).solve_upper(&mut parts.values[..k]);
 }

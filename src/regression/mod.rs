@@ -14,6 +14,7 @@
 mod fit;
 mod flash;
 pub mod greedy;
+mod gross;
 #[cfg(feature = "alloc")]
 mod owned;
 mod plan;
@@ -25,6 +26,8 @@ pub(crate) mod workspace;
 pub use fit::{FitRef, Outlier, predict};
 pub use flash::Stored;
 pub use greedy::ResidualMaker;
+#[cfg(feature = "gpu")]
+pub(crate) use gross::leaves_traces;
 #[cfg(feature = "alloc")]
 pub(crate) use owned::Found;
 #[cfg(feature = "alloc")]

@@ -3,13 +3,14 @@
 #[cfg(feature = "serde")]
 mod serial;
 
-use super::fit::{Outlier, predict, subtract_noise};
+use super::fit::{Outlier, predict};
 use super::greedy;
 use super::plan::PlanRef;
 use super::regularizer::Regularizer;
 use super::stop::{self, Stop, StopReason, StopRule};
 use super::system::{Model, System, max};
 use super::workspace::Growing;
+use crate::linalg::zeros;
 use crate::{Error, Kernel, Points, Real};
 use alloc::vec::Vec;
 
@@ -156,8 +157,8 @@ impl<T: Real, K: Kernel<T>> Plan<T, K> {
     {
         let plan = self.as_ref();
         let mut storage = growing(plan.n, stop.cap());
-        let (k, reason) = greedy::search(&plan, y, &[], &mut stop, &mut storage)?;
-        Ok(Fit::new(self.inputs.clone(), y, plan.model, storage, k, reason))
+        let (k, reason) = greedy::fit(&plan, y, &mut stop, &mut storage)?;
+        Fit::new(self.inputs.clone(), y, plan.model, storage, k, reason)
     }
 
     /// Fits `y` with the points `support` taken out.
@@ -171,17 +172,17 @@ impl<T: Real, K: Kernel<T>> Plan<T, K> {
     {
         let plan = self.as_ref();
         let mut storage = growing(plan.n, support.len());
-        let k = greedy::with_support(&plan, y, support, false, &mut storage)?;
+        let k = greedy::fit_support(&plan, y, support, &mut storage)?;
         let reason = StopReason::GivenSupport;
-        Ok(Fit::new(self.inputs.clone(), y, plan.model, storage, k, reason))
+        Fit::new(self.inputs.clone(), y, plan.model, storage, k, reason)
     }
 
     /// The fit with outliers and residual that another method has found.
-    pub(crate) fn assemble(&self, y: &[T], found: Found<T>) -> Fit<T, K>
+    pub(crate) fn assemble(&self, found: Found<T>) -> Result<Fit<T, K>, Error>
     where
         K: Clone,
     {
-        Fit::assemble(self.inputs.clone(), y, self.as_ref().model, found)
+        Fit::assemble(self.inputs.clone(), self.as_ref().model, found)
     }
 
     /// Plain kernel ridge regression: no outliers.
@@ -216,9 +217,8 @@ pub fn fit<'p, T: Real, K: Kernel<T>>(
     let points = points.into();
     with_system(points, &kernel, regularizer, |system| {
         let mut storage = growing(system.n, stop.cap());
-        let (k, reason) = greedy::search(system, y, &[], &mut stop, &mut storage)?;
-        let inputs = Inputs::new(points, ());
-        Ok(Fit::new(inputs, y, system.model, storage, k, reason))
+        let (k, reason) = greedy::fit(system, y, &mut stop, &mut storage)?;
+        Fit::new(Inputs::new(points, ()), y, system.model, storage, k, reason)
     })
     .map(|fit| fit.with_kernel(kernel))
 }
@@ -238,9 +238,9 @@ pub fn fit_support<'p, T: Real, K: Kernel<T>>(
     let points = points.into();
     with_system(points, &kernel, regularizer, |system| {
         let mut storage = growing(system.n, support.len());
-        let k = greedy::with_support(system, y, support, false, &mut storage)?;
-        let inputs = Inputs::new(points, ());
-        Ok(Fit::new(inputs, y, system.model, storage, k, StopReason::GivenSupport))
+        let k = greedy::fit_support(system, y, support, &mut storage)?;
+        let reason = StopReason::GivenSupport;
+        Fit::new(Inputs::new(points, ()), y, system.model, storage, k, reason)
     })
     .map(|fit| fit.with_kernel(kernel))
 }
@@ -264,6 +264,8 @@ fn with_system<T: Real, R>(
 pub(crate) struct Found<T> {
     pub(crate) residual: Vec<T>,
     pub(crate) outliers: Vec<Outlier<T>>,
+    /// $f(x_i)$, at the outliers as well.
+    pub(crate) fitted: Vec<T>,
     pub(crate) iterations: usize,
     pub(crate) reason: StopReason,
 }
@@ -290,38 +292,49 @@ impl<T: Real, K> Fit<T, K> {
         storage: Growing<T>,
         k: usize,
         reason: StopReason,
-    ) -> Self {
+    ) -> Result<Self, Error> {
         let Growing { residual, values, indices, .. } = storage;
-        let found = indices.into_iter().zip(values).take(k);
-        let outliers = found.map(|(index, value)| Outlier { index, value }).collect();
-        Self::assemble(inputs, y, model, Found { residual, outliers, iterations: k, reason })
+        let mut fitted: Vec<T> = y.iter().zip(&residual).map(|(&y, &r)| y - r).collect();
+        let mut outliers = Vec::with_capacity(k);
+        for (index, f) in indices.into_iter().zip(values).take(k) {
+            fitted[index] = f;
+            outliers.push(Outlier { index, value: y[index] - f });
+        }
+        let found = Found { residual, outliers, fitted, iterations: k, reason };
+        Self::assemble(inputs, model, found)
     }
 
-    fn assemble(inputs: Inputs<T, K>, y: &[T], model: Model<'_, T>, found: Found<T>) -> Self {
-        let bias = model.bias(&found.residual, y, found.outliers.iter().copied());
-        let mut coefficients = alloc::vec![T::zero(); y.len()];
-        model.coefficients(&found.residual, &mut coefficients);
-        Self::of(inputs, y, coefficients, bias, found)
+    fn assemble(inputs: Inputs<T, K>, model: Model<'_, T>, found: Found<T>) -> Result<Self, Error> {
+        let v = found.fitted.iter().zip(&found.residual).map(|(&f, &r)| f + r);
+        let bias = model.bias(&found.residual, v);
+        let mut coefficients = alloc::vec![T::zero(); found.fitted.len()];
+        model.coefficients(&found.residual, &mut coefficients)?;
+        Self::of(inputs, coefficients, bias, found)
     }
 
-    fn of(inputs: Inputs<T, K>, y: &[T], coefficients: Vec<T>, bias: T, found: Found<T>) -> Self {
-        let Found { residual, outliers, iterations, reason } = found;
-        let mut fitted = y.to_vec();
-        subtract_noise(&mut fitted, &residual, outliers.iter().copied());
-        let stop_reason = reason;
-        Self { inputs, coefficients, bias, outliers, residual, fitted, iterations, stop_reason }
+    fn of(
+        inputs: Inputs<T, K>,
+        coefficients: Vec<T>,
+        bias: T,
+        found: Found<T>,
+    ) -> Result<Self, Error> {
+        let Found { residual, outliers, fitted, iterations, reason: stop_reason } = found;
+        let all = residual.iter().chain(&fitted).chain(&coefficients).chain([&bias]);
+        if !(all.copied().chain(outliers.iter().map(|o| o.value)).all(T::is_finite)) {
+            return Err(Error::Overflow { what: "the fit" });
+        }
+        Ok(Self { inputs, coefficients, bias, outliers, residual, fitted, iterations, stop_reason })
     }
 
     /// A fit by a method that has no plan.
     pub(crate) fn from_parts(
         points: Points<'_, T>,
         kernel: K,
-        y: &[T],
         coefficients: Vec<T>,
         bias: T,
         found: Found<T>,
-    ) -> Self {
-        Self::of(Inputs::new(points, kernel), y, coefficients, bias, found)
+    ) -> Result<Self, Error> {
+        Self::of(Inputs::new(points, kernel), coefficients, bias, found)
     }
 
     fn with_kernel<L>(self, kernel: L) -> Fit<T, L> {
@@ -462,12 +475,4 @@ impl<T: Real> Kind<T> {
 /// Memory for a search with at most `cap` outliers.
 fn growing<T: Real>(n: usize, cap: usize) -> Growing<T> {
     Growing::new(n, cap.min(n).min(FIRST_OUTLIERS))
-}
-
-/// Zeros, or an error where there is no memory for them.
-fn zeros<T: Real>(len: usize) -> Result<Vec<T>, Error> {
-    let mut zeros = Vec::new();
-    zeros.try_reserve_exact(len).map_err(|_| Error::TooLarge { scalars: len })?;
-    zeros.resize(len, T::zero());
-    Ok(zeros)
 }

@@ -1,11 +1,11 @@
 //! The plan: everything that does not depend on `y`.
 
-use super::fit::FitRef;
+use super::fit::{FitRef, clean};
 use super::greedy::{self, ResidualMaker};
 use super::regularizer::Regularizer;
 use super::stop::{StopReason, StopRule};
 use super::system::{Model, System, max};
-use super::workspace::Workspace;
+use super::workspace::{Parts, Workspace};
 use crate::linalg::{cholesky, multiply};
 use crate::{Error, Kernel, Points, Real};
 
@@ -131,8 +131,8 @@ impl<'a, T: Real> PlanRef<'a, T> {
     where
         'a: 'w,
     {
-        let (k, reason) = greedy::search(self, y, &[], &mut stop, &mut work)?;
-        Ok(self.finish(y, k, reason, work))
+        let (k, reason) = greedy::fit(self, y, &mut stop, &mut work)?;
+        self.finish(y, k, reason, work)
     }
 
     /// Fits `y` with the points `support` taken out.
@@ -149,8 +149,8 @@ impl<'a, T: Real> PlanRef<'a, T> {
     where
         'a: 'w,
     {
-        let k = greedy::with_support(self, y, support, false, &mut work)?;
-        Ok(self.finish(y, k, StopReason::GivenSupport, work))
+        let k = greedy::fit_support(self, y, support, &mut work)?;
+        self.finish(y, k, StopReason::GivenSupport, work)
     }
 
     fn finish<'w>(
@@ -159,19 +159,17 @@ impl<'a, T: Real> PlanRef<'a, T> {
         k: usize,
         reason: StopReason,
         work: Workspace<'w, T>,
-    ) -> FitRef<'w, T>
+    ) -> Result<FitRef<'w, T>, Error>
     where
         'a: 'w,
     {
-        let parts = work.into_parts();
-        FitRef {
-            y,
-            residual: parts.residual,
-            indices: &parts.indices[..k],
-            values: &parts.values[..k],
-            model: self.model,
-            reason,
+        let Parts { residual, values, indices, .. } = work.into_parts();
+        let (indices, predicted) = (&indices[..k], &values[..k]);
+        let bias = self.model.bias(residual, clean(y, residual, indices, predicted));
+        if !bias.is_finite() {
+            return Err(Error::Overflow { what: "the bias" });
         }
+        Ok(FitRef { y, residual, indices, predicted, bias, model: self.model, reason })
     }
 }
 

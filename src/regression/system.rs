@@ -13,7 +13,6 @@
 //! Neither inverts $K$ nor the $(n+1)$-sized normal matrix of the paper's
 //! Algorithm 1, so duplicate points are harmless and `f32` will do.
 
-use super::fit::Outlier;
 use super::greedy::ResidualMaker;
 use super::regularizer::{Penalty, Regularizer};
 use crate::kernel::gram;
@@ -278,7 +277,7 @@ impl<T: Real> ResidualMaker<T> for System<'_, T> {
 
 impl<T: Real> Model<'_, T> {
     /// Coefficients $\alpha$ from the residual.
-    pub(crate) fn coefficients(&self, residual: &[T], out: &mut [T]) {
+    pub(crate) fn coefficients(&self, residual: &[T], out: &mut [T]) -> Result<(), Error> {
         match *self {
             Self::Mapped { map, .. } => multiply_transposed(map, residual, out),
             Self::Scaled { lambda, .. } => {
@@ -287,21 +286,18 @@ impl<T: Real> Model<'_, T> {
                 }
             }
         }
+        match Error::check_finite("coefficient", out) {
+            Ok(()) => Ok(()),
+            Err(_) => Err(Error::Overflow { what: "a coefficient" }),
+        }
     }
 
-    /// Bias $c$ from the residual, the data and the outliers in them.
-    pub(crate) fn bias(
-        &self,
-        residual: &[T],
-        y: &[T],
-        outliers: impl Iterator<Item = Outlier<T>>,
-    ) -> T {
+    /// Bias $c$ from the residual and $v = y - u$.
+    pub(crate) fn bias(&self, residual: &[T], v: impl Iterator<Item = T>) -> T {
         match *self {
             Self::Mapped { bias, .. } => residual.iter().fold(T::zero(), |sum, &r| sum + r) * bias,
-            // g . v, v = y - u.
-            Self::Scaled { bias, .. } => {
-                outliers.fold(inner_product(bias, y), |c, o| c - bias[o.index] * o.value)
-            }
+            // g . v.
+            Self::Scaled { bias, .. } => v.zip(bias).fold(T::zero(), |c, (v, &g)| c + g * v),
         }
     }
 }

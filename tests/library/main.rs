@@ -10,6 +10,7 @@ mod any_kernel;
 mod bad_input;
 mod examples;
 mod flash;
+mod gross;
 mod kernel_ridge;
 mod kernels;
 mod linalg;

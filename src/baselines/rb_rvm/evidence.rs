@@ -129,10 +129,9 @@ impl<'a, T: Real> Evidence<'a, T> {
         self.fresh = false;
     }
 
-    /// The posterior mean $\gamma_m Q_m$ of the outlier at point `i`.
-    pub(super) fn outlier(&self, i: usize) -> T {
-        let column = self.len() + 1 + i;
-        self.variances[column] * self.quality[column]
+    /// What the posterior mean leaves of $y_i$.
+    pub(super) fn left(&self, i: usize) -> T {
+        self.noise * self.quality[self.len() + 1 + i]
     }
 
     /// By how much $y_i$ differs from what all other points predict for it.

@@ -125,6 +125,10 @@ impl<T: Real, K: Kernel<T>> RbRvmFit<T, K> {
         let mut columns: Vec<T> = self.active.iter().map(column).collect();
         forward(&self.factor, &mut columns, 0);
         let variance = columns.iter().fold(self.noise_variance, |sum, &z| sum + z * z);
-        Ok((mean, variance))
+        if variance.is_finite() {
+            Ok((mean, variance))
+        } else {
+            Err(Error::Overflow { what: "the variance of the prediction" })
+        }
     }
 }

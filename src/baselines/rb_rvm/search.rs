@@ -4,7 +4,7 @@ use super::RbRvm;
 use super::afresh::Posterior;
 use super::evidence::{Change, Evidence};
 use crate::real::{constant, count};
-use crate::regression::stop;
+use crate::regression::stop::{DEVIATION_PER_MEDIAN, median};
 use crate::{Error, Real, StopReason};
 use alloc::vec::Vec;
 
@@ -30,9 +30,6 @@ const BOUND: f64 = 0.5;
 
 /// Relative change of the noise variance that ends its re-estimation.
 const NOISE_TOLERANCE: f64 = 0.01;
-
-/// The standard deviation of a Gaussian, by the median of its absolute value.
-pub(super) const DEVIATION_PER_MEDIAN: f64 = 1.482_602_218_505_602;
 
 /// What the search leaves beside the evidence.
 pub(super) struct Found<T> {
@@ -67,6 +64,9 @@ pub(super) fn search<T: Real>(
     let mut end = ascent.climb(tolerance, required, &mut history)?;
     while known.is_none() && end == StopReason::Tolerance && ascent.reestimate_noise(bound)? {
         end = ascent.climb(tolerance, required, &mut history)?;
+        if end == StopReason::Tolerance && ascent.iterations >= ascent.limit {
+            end = StopReason::IterationLimit;
+        }
     }
     let iterations = ascent.iterations;
     let posterior = evidence.recompute()?;
@@ -217,7 +217,7 @@ impl<T: Real> Ascent<'_, '_, T> {
         let inside = (0..n).filter(|&i| outliers[i] == T::zero());
         let mut residuals: Vec<T> =
             inside.map(|i| self.evidence.left_out_residual(i).abs()).collect();
-        let deviation = median(&mut residuals) * constant(DEVIATION_PER_MEDIAN);
+        let deviation = median(&mut residuals, 0) * constant(DEVIATION_PER_MEDIAN);
         (deviation * deviation).max(resolution())
     }
 
@@ -273,12 +273,4 @@ impl<T: Real> Ascent<'_, '_, T> {
 /// data of unit spread.
 fn resolution<T: Real>() -> T {
     T::epsilon().sqrt()
-}
-
-/// The middle value, the upper one of two; zero if there is none.
-pub(super) fn median<T: Real>(values: &mut [T]) -> T {
-    if values.is_empty() {
-        return T::zero();
-    }
-    stop::median(values, 0)
 }

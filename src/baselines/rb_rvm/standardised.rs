@@ -2,13 +2,18 @@
 
 use super::RbRvmFit;
 use super::evidence::Evidence;
-use super::search::{DEVIATION_PER_MEDIAN, Found, median};
+use super::search::Found;
+use crate::baselines::{center_and_spread, ordinary_range};
 use crate::linalg::multiply;
-use crate::real::{constant, count};
+use crate::real::count;
 use crate::{Error, Fit, Outlier, Points, Real, regression};
 use alloc::vec::Vec;
 
 /// $(y - \text{center}) / \text{scale}$: data of unit spread around zero.
+///
+/// What is beyond all noise is limited to the
+/// [`ordinary_range`]: as an outlier it has the whole of
+/// its deviation taken out, whatever that is.
 pub(super) struct Standardised<T> {
     pub(super) values: Vec<T>,
     center: T,
@@ -17,22 +22,17 @@ pub(super) struct Standardised<T> {
 
 impl<T: Real> Standardised<T> {
     pub(super) fn new(y: &[T]) -> Result<Self, Error> {
-        let n = count::<T>(y.len());
-        let mut values = y.to_vec();
-        let center = median(&mut values);
-        for (v, &y) in values.iter_mut().zip(y) {
-            *v = (y - center).abs();
-        }
-        let mean = values.iter().fold(T::zero(), |sum, &v| sum + v / n);
-        let spread = median(&mut values) * constant(DEVIATION_PER_MEDIAN);
-        // Where half of the data are equal, and where all are.
-        let scales = [spread, mean, center.abs(), T::one()];
+        let (center, spread) = center_and_spread(y);
+        let (low, high) = ordinary_range(y);
+        // Where all are equal.
+        let scales = [spread, center.abs(), T::one()];
         let scale = scales.into_iter().find(|s| *s > T::zero()).unwrap_or_else(T::one);
-        for (v, &y) in values.iter_mut().zip(y) {
-            *v = (y - center) / scale;
-        }
-        let squares = values.iter().fold(scale * scale, |sum, &v| sum + v * v);
-        if squares.is_finite() {
+        let values: Vec<T> = y.iter().map(|y| (y.max(low).min(high) - center) / scale).collect();
+        // The least and the largest variance are those of noise of one part in
+        // sqrt(epsilon), and of an outlier.
+        let extreme = scale * scale / T::epsilon();
+        let smallest = scale * scale * T::epsilon();
+        if extreme.is_finite() && smallest > T::min_positive_value() {
             Ok(Self { values, center, scale })
         } else {
             Err(Error::Overflow { what: "the spread of y" })
@@ -58,27 +58,31 @@ impl<T: Real> Standardised<T> {
         let grow = |variance: T| variance * scale * scale;
         let shift = count::<T>(n) * scale.ln();
         let prior_variances: Vec<T> = evidence.variances().iter().map(|&v| grow(v)).collect();
-        let is_outlier = |&i: &usize| evidence.variances()[n + 1 + i] > T::zero();
         let mut weights = alloc::vec![T::zero(); n + 1];
         for (&column, &w) in found.posterior.active.iter().zip(&found.posterior.mean) {
             weights[column] = scale * w;
         }
         let bias = center + weights[n];
         weights.truncate(n);
-        let mut residual = alloc::vec![T::zero(); n];
-        multiply(evidence.gram, &weights, &mut residual)?;
-        for (r, &y) in residual.iter_mut().zip(y) {
-            *r = y - bias - *r;
-        }
-        let value = |index: usize| Outlier { index, value: scale * evidence.outlier(index) };
-        let outliers: Vec<Outlier<T>> = (0..n).filter(is_outlier).map(value).collect();
-        for outlier in &outliers {
-            residual[outlier.index] = residual[outlier.index] - outlier.value;
+        let mut fitted = alloc::vec![T::zero(); n];
+        multiply(evidence.gram, &weights, &mut fitted)?;
+        let mut residual = y.to_vec();
+        let mut outliers = Vec::new();
+        for i in 0..n {
+            fitted[i] = fitted[i] + bias;
+            residual[i] = y[i] - fitted[i];
+            if evidence.variances()[n + 1 + i] > T::zero() {
+                // What the posterior mean leaves is s^2 C^-1 y: no difference
+                // of large numbers.
+                let left = scale * evidence.left(i);
+                outliers.push(Outlier { index: i, value: residual[i] - left });
+                residual[i] = left;
+            }
         }
         let Found { posterior, history, iterations, stop: reason } = found;
-        let found = regression::Found { residual, outliers, iterations, reason };
+        let found = regression::Found { residual, outliers, fitted, iterations, reason };
         let fit = RbRvmFit {
-            fit: Fit::from_parts(points, kernel, y, weights, bias, found),
+            fit: Fit::from_parts(points, kernel, weights, bias, found)?,
             center,
             noise_variance: grow(evidence.noise()),
             prior_variances,
@@ -86,8 +90,8 @@ impl<T: Real> Standardised<T> {
             factor: posterior.factor,
             history: history.iter().map(|&l| l - shift).collect(),
         };
-        let numbers = fit.coefficients().iter().chain(fit.residual()).chain(&fit.prior_variances);
-        if numbers.chain([&fit.bias(), &fit.log_likelihood()]).all(|x| x.is_finite()) {
+        let others = [&fit.log_likelihood(), &fit.noise_variance];
+        if fit.prior_variances.iter().chain(others).all(|x| x.is_finite()) {
             Ok(fit)
         } else {
             Err(Error::Overflow { what: "the posterior of the weights" })

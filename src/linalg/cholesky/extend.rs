@@ -117,13 +117,18 @@ impl<'a, T: Real> Extending<'a, T> {
     /// [`Error::Length`] if `x` is not as long as the factor is large.
     pub fn solve(&self, x: &mut [T]) -> Result<(), Error> {
         Error::check_len("right-hand side", x.len(), self.size)?;
+        self.solve_lower(x);
+        self.solve_upper(x);
+        Ok(())
+    }
+
+    /// Solves $L x = b$ in place.
+    pub(crate) fn solve_lower(&self, x: &mut [T]) {
         for i in 0..self.size {
             let row = self.row(i);
             let known = row[..i].iter().zip(&*x).fold(x[i], |sum, (&l, &x)| sum - l * x);
             x[i] = known / row[i];
         }
-        self.solve_upper(x);
-        Ok(())
     }
 
     /// Solves $L^T x = b$ in place.

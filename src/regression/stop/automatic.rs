@@ -56,8 +56,12 @@ pub(crate) fn extreme_deviation<T: Real>(m: usize) -> T {
     upper_quantile(constant::<T>(FALSE_ALARM / 2.0) / count(m))
 }
 
-/// The median of all but the `smallest` smallest values; reorders them.
+/// The median of all but the `smallest` smallest values, zero if there are no
+/// others; reorders them.
 pub(crate) fn median<T: Real>(values: &mut [T], smallest: usize) -> T {
+    if smallest >= values.len() {
+        return T::zero();
+    }
     nth_smallest(values, smallest + (values.len() - smallest) / 2)
 }
 
