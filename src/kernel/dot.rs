@@ -1,11 +1,11 @@
 //! Polynomials of the inner product, with an origin and one length per input.
 
-use super::{Kernel, lengths::Lengths};
+use super::{Kernel, Polynomial, lengths::Lengths};
 use crate::real::{constant, count};
 use crate::{Error, Real};
 use alloc::{vec, vec::Vec};
 
-/// $(c + \sum_i (a_i - o_i)(b_i - o_i) / \ell_i^2)^p$.
+/// $(c + \gamma \sum_i (a_i - o_i)(b_i - o_i) / \ell_i^2)^p$.
 ///
 /// Unlike a kernel of differences it has a place, the origin $o$, and moves with
 /// the inputs.
@@ -14,22 +14,35 @@ pub(super) struct Dot<T> {
     pub(super) lengths: Lengths<T, Vec<T>>,
     /// One for all inputs or one for each; nothing is zero.
     pub(super) origin: Vec<T>,
+    pub(super) gamma: T,
     pub(super) offset: T,
     pub(super) degree: u32,
 }
 
 impl<T: Real> Dot<T> {
-    pub(super) fn new(lengths: Vec<T>, origin: Vec<T>, offset: T, degree: u32) -> Self {
-        Self { lengths: Lengths::new(lengths), origin, offset, degree }
+    /// A polynomial of the inner product, about zero, in the units of the inputs.
+    pub(super) fn new(Polynomial { gamma, offset, degree }: Polynomial<T>) -> Self {
+        Self { lengths: Lengths::new(vec![T::one()]), origin: Vec::new(), gamma, offset, degree }
     }
 
     /// $a^T b$.
     pub(super) fn linear() -> Self {
-        Self::new(vec![T::one()], Vec::new(), T::zero(), 1)
+        Self::new(Polynomial::new(T::one(), T::zero(), 1))
+    }
+
+    /// With other lengths and another origin.
+    pub(super) fn at(self, lengths: Vec<T>, origin: Vec<T>) -> Self {
+        Self { lengths: Lengths::new(lengths), origin, ..self }
     }
 
     pub(super) fn is_linear(&self) -> bool {
-        self.degree == 1 && self.offset == T::zero()
+        self.degree == 1 && self.offset == T::zero() && self.gamma == T::one()
+    }
+
+    /// What it is of the inputs as they are, if it is that.
+    pub(super) fn as_polynomial(&self) -> Option<Polynomial<T>> {
+        (self.origin.is_empty() && self.lengths.values() == [T::one()])
+            .then(|| Polynomial::new(self.gamma, self.offset, self.degree))
     }
 
     /// What input `i` adds to the inner product.
@@ -71,13 +84,13 @@ impl<T: Real> Dot<T> {
             gradient[0] = product;
             filled = 1;
         }
-        let base = product + self.offset;
+        let base = self.gamma * product + self.offset;
         let slope = match self.degree {
             0 => T::zero(),
             degree => count::<T>(degree as usize) * power(base, degree - 1),
         };
         for entry in &mut gradient[..filled] {
-            *entry = -constant::<T>(2.0) * *entry * slope;
+            *entry = -constant::<T>(2.0) * self.gamma * *entry * slope;
         }
         if self.offset != T::zero() && learned(lengths) {
             gradient[filled] = slope * self.offset;
@@ -120,10 +133,11 @@ impl<T: Real> Kernel<T> for Dot<T> {
                 }
             }
         }
-        power(product + self.offset, self.degree)
+        power(self.gamma * product + self.offset, self.degree)
     }
 
     fn check(&self) -> Result<(), Error> {
+        Error::check_positive("gamma", self.gamma)?;
         Error::check_not_negative("offset", self.offset)?;
         Error::check_finite("origin", &self.origin)?;
         self.lengths.check("length")

@@ -1,7 +1,9 @@
 //! Kernels of the distance between two points.
 //!
-//! Distances are multiplied by the reciprocal of the width, which the compiler
-//! moves out of the loop over a Gram matrix; a division would stay in it.
+//! Differences are multiplied by the reciprocal of the width, which the compiler
+//! moves out of the loop over a Gram matrix; a division would stay in it. They are
+//! multiplied before they are squared: no unit of the inputs makes squares overflow
+//! or vanish.
 
 use super::Kernel;
 use super::shape::{matern32, matern52, rational_quadratic};
@@ -111,7 +113,7 @@ impl<T> RationalQuadratic<T> {
 impl<T: Real> Kernel<T> for Gaussian<T> {
     #[inline]
     fn evaluate(&self, a: &[T], b: &[T]) -> T {
-        (-squared_distance(a, b) * (self.sigma * self.sigma).recip()).exp()
+        (-squared_distance(a, b, self.sigma)).exp()
     }
     fn check(&self) -> Result<(), Error> {
         Error::check_positive("sigma", self.sigma)
@@ -121,7 +123,7 @@ impl<T: Real> Kernel<T> for Gaussian<T> {
 impl<T: Real> Kernel<T> for Laplacian<T> {
     #[inline]
     fn evaluate(&self, a: &[T], b: &[T]) -> T {
-        (-distance_1(a, b) * self.sigma.recip()).exp()
+        (-distance_1(a, b, self.sigma)).exp()
     }
     fn check(&self) -> Result<(), Error> {
         Error::check_positive("sigma", self.sigma)
@@ -131,7 +133,7 @@ impl<T: Real> Kernel<T> for Laplacian<T> {
 impl<T: Real> Kernel<T> for Matern12<T> {
     #[inline]
     fn evaluate(&self, a: &[T], b: &[T]) -> T {
-        (-squared_distance(a, b).sqrt() * self.length.recip()).exp()
+        (-squared_distance(a, b, self.length).sqrt()).exp()
     }
     fn check(&self) -> Result<(), Error> {
         Error::check_positive("length", self.length)
@@ -161,8 +163,7 @@ impl<T: Real> Kernel<T> for Matern52<T> {
 impl<T: Real> Kernel<T> for RationalQuadratic<T> {
     #[inline]
     fn evaluate(&self, a: &[T], b: &[T]) -> T {
-        let scale = constant::<T>(2.0) * self.alpha * self.length * self.length;
-        (T::one() + squared_distance(a, b) * scale.recip()).powf(-self.alpha)
+        rational_quadratic(squared_distance(a, b, self.length), self.alpha).0
     }
     fn check(&self) -> Result<(), Error> {
         Error::check_positive("length", self.length)?;
@@ -174,7 +175,7 @@ impl<T: Real> Matern32<T> {
     /// $s = \sqrt 3 \\, d / \ell$.
     #[inline]
     fn reduced_distance(&self, a: &[T], b: &[T]) -> T {
-        (constant::<T>(3.0) * squared_distance(a, b)).sqrt() * self.length.recip()
+        (constant::<T>(3.0) * squared_distance(a, b, self.length)).sqrt()
     }
 }
 
@@ -182,7 +183,7 @@ impl<T: Real> Matern52<T> {
     /// $s = \sqrt 5 \\, d / \ell$.
     #[inline]
     fn reduced_distance(&self, a: &[T], b: &[T]) -> T {
-        (constant::<T>(5.0) * squared_distance(a, b)).sqrt() * self.length.recip()
+        (constant::<T>(5.0) * squared_distance(a, b, self.length)).sqrt()
     }
 }
 
@@ -232,17 +233,17 @@ macro_rules! one_length {
 
 one_length! {
     Gaussian.sigma: |self, a, b| {
-        let q = squared_distance(a, b) * (self.sigma * self.sigma).recip();
+        let q = squared_distance(a, b, self.sigma);
         let value = (-q).exp();
         (value, constant::<T>(2.0) * q * value)
     };
     Laplacian.sigma: |self, a, b| {
-        let q = distance_1(a, b) * self.sigma.recip();
+        let q = distance_1(a, b, self.sigma);
         let value = (-q).exp();
         (value, q * value)
     };
     Matern12.length: |self, a, b| {
-        let r = squared_distance(a, b).sqrt() * self.length.recip();
+        let r = squared_distance(a, b, self.length).sqrt();
         let value = (-r).exp();
         (value, r * value)
     };
@@ -285,7 +286,7 @@ impl<T: Real> Tunable<T> for RationalQuadratic<T> {
 
     #[inline]
     fn evaluate_with_gradient(&self, a: &[T], b: &[T], gradient: &mut [T]) -> T {
-        let q = squared_distance(a, b) * (self.length * self.length).recip();
+        let q = squared_distance(a, b, self.length);
         let (value, base, by_alpha) = rational_quadratic(q, self.alpha);
         // q / base is at most 2 alpha, also where both are infinite.
         let share = constant::<T>(2.0) * self.alpha * (T::one() - base.recip());
@@ -295,12 +296,19 @@ impl<T: Real> Tunable<T> for RationalQuadratic<T> {
     }
 }
 
+/// $\lVert a - b \rVert_1 / \ell$.
 #[inline]
-fn distance_1<T: Real>(a: &[T], b: &[T]) -> T {
-    a.iter().zip(b).fold(T::zero(), |sum, (&x, &y)| sum + (x - y).abs())
+fn distance_1<T: Real>(a: &[T], b: &[T], length: T) -> T {
+    let reciprocal = length.recip();
+    a.iter().zip(b).fold(T::zero(), |sum, (&x, &y)| sum + ((x - y) * reciprocal).abs())
 }
 
+/// $\lVert a - b \rVert^2 / \ell^2$.
 #[inline]
-fn squared_distance<T: Real>(a: &[T], b: &[T]) -> T {
-    a.iter().zip(b).fold(T::zero(), |sum, (&x, &y)| sum + (x - y) * (x - y))
+fn squared_distance<T: Real>(a: &[T], b: &[T], length: T) -> T {
+    let reciprocal = length.recip();
+    a.iter().zip(b).fold(T::zero(), |sum, (&x, &y)| {
+        let z = (x - y) * reciprocal;
+        sum + z * z
+    })
 }

@@ -24,7 +24,7 @@ const TEXTS: [&str; 17] = [
     "periodic(2)[x1]",
     "linear",
     "linear(length=~[0.5, 2], origin=[0.3, -1])",
-    "polynomial(degree=2, offset=~0.6)",
+    "polynomial(degree=2, gamma=0.3, offset=~0.6)",
     "polynomial(degree=3, offset=0, length=~[0.9, 1.4], origin=0.5)",
     "matern52(~0.8) + ~0.3 * periodic(1, width=~1.1)",
     "2 * gaussian(~0.9) * linear(origin=2)",
@@ -111,8 +111,13 @@ fn the_same_as_kernels_with_types() {
             let a = [random.normal(), random.normal()];
             let b = [random.normal(), random.normal()];
             let expected = typed.evaluate(&a, &b);
-            assert_relative_eq!(any.evaluate(&a, &b), expected, max_relative = 1e-12);
-            assert_eq!(any.evaluate(&a, &b), kernel(text).evaluate(&a, &b));
+            let values = [any.evaluate(&a, &b), kernel(text).evaluate(&a, &b)];
+            if text.contains('*') {
+                assert_relative_eq!(values[..], [expected; 2][..], max_relative = 1e-14);
+            } else {
+                // Rounded alike: it is the kernel to the last bit.
+                assert_eq!(values, [expected; 2], "{text}");
+            }
         }
     }
     check(&Gaussian::new(0.7), "gaussian(~0.7)");
@@ -124,7 +129,7 @@ fn the_same_as_kernels_with_types() {
     check(&PerInput::new(Shape::Matern32, [0.7, 2.0]), "matern32(~0.7, ~2)");
     check(&Periodic::per_input([0.7, 2.0]).with_width(0.5), "periodic(~0.7, ~2, width=~0.5)");
     check(&Linear, "linear");
-    check(&Polynomial::new(4.0, 0.5, 3), "polynomial(degree=3, offset=~0.5, length=~0.5)");
+    check(&Polynomial::new(4.0, 0.5, 3), "polynomial(degree=3, gamma=4, offset=~0.5)");
     check(&Sum(Gaussian::new(0.7), Linear), "gaussian(~0.7) + linear");
     check(
         &Sum(Linear, Gaussian::new(0.7).scaled(3.0)).times(Matern12::new(2.0)),
@@ -292,6 +297,7 @@ fn texts_are_read_back() {
         ("gaussian(length=[1, 2])", "gaussian(1, 2)"),
         ("periodic(width=2, period=~3)", "periodic(~3, width=2)"),
         ("polynomial", "polynomial(degree=3)"),
+        ("polynomial(gamma=1)", "polynomial(degree=3)"),
         ("polynomial(degree=1, offset=0)", "linear"),
     ] {
         assert_eq!(kernel(text).to_string(), canonical, "{text}");
@@ -327,7 +333,7 @@ fn errors_have_a_place() {
         ("gaussian(1, 2)[x1]", 14, "\"[\": one input has one length"),
         ("periodic", 0, "\"periodic\": it needs its period"),
         ("periodic(width=2)", 0, "\"periodic\": it needs its period"),
-        ("polynomial(2)", 11, "\"2\": polynomial has degree=, offset=, length=, origin="),
+        ("polynomial(2)", 11, "\"2\": polynomial has degree=, gamma=, offset=, length=, origin="),
         ("polynomial(degree=2.5)", 18, "\"2.5\": a degree is a whole number"),
         ("polynomial(offset=-1)", 18, "\"-1\": it must be zero or more"),
         ("linear(origin=[1, nan])", 18, "\"nan\": it must be finite"),
@@ -348,6 +354,44 @@ fn errors_have_a_place() {
     assert!(deep.parse::<AnyKernel<f64>>().is_err());
     let deep = format!("{}gaussian{}", "(".repeat(33), ")".repeat(33));
     assert_eq!(deep.parse::<AnyKernel<f64>>().unwrap_err().position(), 32);
+}
+
+#[test]
+fn what_is_inside() {
+    let radial = |text: &str| kernel(text).as_radial().map(|k| (k.shape(), k.lengths().to_vec()));
+    assert_eq!(radial("matern52(1, 2)"), Some((Shape::Matern52, vec![1.0, 2.0])));
+    assert_eq!(radial("gaussian").map(|k| k.1), Some(vec![1.0]));
+    for none in ["gaussian[x1]", "2 * gaussian", "gaussian * linear", "periodic(1)", "linear"] {
+        assert_eq!(radial(none), None, "{none}");
+    }
+    let polynomial = |text: &str| kernel(text).as_polynomial();
+    assert_eq!(polynomial("linear"), Some(Polynomial::new(1.0, 0.0, 1)));
+    let text = "polynomial(degree=4, gamma=2, offset=0.5)";
+    assert_eq!(polynomial(text), Some(Polynomial::new(2.0, 0.5, 4)));
+    for none in ["linear(length=2)", "linear(origin=1)", "linear[x1]", "gaussian"] {
+        assert_eq!(polynomial(none), None, "{none}");
+    }
+}
+
+/// In any unit of the inputs a kernel is what it is, as far as the scalar goes.
+#[test]
+fn units_of_all_sizes() {
+    fn check<T: kgard::Real>(units: &[f64], tolerance: f64) {
+        for text in ["gaussian", "laplacian", "matern12", "matern32", "matern52", "periodic(1)"] {
+            let kernel: AnyKernel<T> = text.parse().unwrap();
+            let number = |x: f64| T::from(x).unwrap();
+            let one = kernel.evaluate(&[number(0.0)], &[number(0.75)]);
+            for &unit in units {
+                let mut scaled = kernel.clone();
+                scaled.rescale(&[number(unit)]).unwrap();
+                let value = scaled.evaluate(&[number(0.0)], &[number(0.75 * unit)]);
+                let off = (value - one).abs().to_f64().unwrap();
+                assert!(off <= tolerance, "{scaled}: {value:?} {one:?}");
+            }
+        }
+    }
+    check::<f64>(&[1e-300, 1e-160, 1e160, 1e300], 1e-14);
+    check::<f32>(&[1e-37, 1e-20, 1e20, 1e37], 1e-6);
 }
 
 #[test]

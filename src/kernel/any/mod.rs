@@ -49,7 +49,7 @@ use leaf::Leaf;
 /// | `rational-quadratic` | $(1 + r^2 / (2 \alpha))^{-\alpha}$ | `length`, `alpha` |
 /// | `periodic` | $\exp(-2 \sum_i \sin^2(\pi (a_i - b_i) / P_i) / w^2)$ | `period`, `width` |
 /// | `linear` | $\sum_i (a_i - o_i)(b_i - o_i) / \ell_i^2$ | `length`, `origin` |
-/// | `polynomial` | $(c + \sum_i (a_i - o_i)(b_i - o_i) / \ell_i^2)^p$ | `degree`, `offset` ($c$), `length`, `origin` |
+/// | `polynomial` | $(c + \gamma \sum_i (a_i - o_i)(b_i - o_i) / \ell_i^2)^p$ | `degree` ($p$), `gamma`, `offset` ($c$), `length`, `origin` |
 ///
 /// # Grammar
 ///
@@ -70,8 +70,8 @@ use leaf::Leaf;
 ///   as is one with `~` before it: `matern52(~0.3)`. The terms of a sum have
 ///   weights, `0.5 * linear`; that of the first term is kept unless it says
 ///   otherwise, because the scale of a kernel and $\lambda$ do the same. The
-///   degree (3), the offset of a polynomial (1) and the origin (0) are not
-///   learned unless the offset has a `~`.
+///   degree (3), gamma (1), the offset of a polynomial (1) and the origin (0) are
+///   not learned unless the offset has a `~`.
 ///
 /// What [`Display`](core::fmt::Display) writes is read back as the same kernel.
 ///
@@ -133,6 +133,15 @@ impl<T: Real> AnyKernel<T> {
     pub fn as_radial(&self) -> Option<&PerInput<T, Vec<T>>> {
         match &self.0 {
             Node::Radial(leaf) if leaf.input.is_none() => Some(&leaf.part),
+            _ => None,
+        }
+    }
+
+    /// The polynomial of the inner product $a^T b$ that this is, if it is one of all
+    /// inputs, about zero, of length 1; [`Linear`] is one of degree 1.
+    pub fn as_polynomial(&self) -> Option<Polynomial<T>> {
+        match &self.0 {
+            Node::Dot(leaf) if leaf.input.is_none() => leaf.part.as_polynomial(),
             _ => None,
         }
     }
@@ -289,11 +298,9 @@ impl<T: Real> From<Linear> for AnyKernel<T> {
     }
 }
 
-/// With $\ell = \gamma^{-1/2}$.
 impl<T: Real> From<Polynomial<T>> for AnyKernel<T> {
-    fn from(Polynomial { gamma, offset, degree }: Polynomial<T>) -> Self {
-        let lengths = vec![gamma.sqrt().recip()];
-        Self(Node::Dot(Leaf::learned(Dot::new(lengths, Vec::new(), offset, degree))))
+    fn from(kernel: Polynomial<T>) -> Self {
+        Self(Node::Dot(Leaf::learned(Dot::new(kernel))))
     }
 }
 

@@ -5,7 +5,7 @@ use super::text::Name;
 use super::{AnyKernel, Factors, Marked, Node, Term, times};
 use crate::Real;
 use crate::kernel::dot::Dot;
-use crate::kernel::{PerInput, Periodic, Shape};
+use crate::kernel::{PerInput, Periodic, Polynomial, Shape};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::{vec, vec::Vec};
@@ -122,6 +122,7 @@ struct Numbers<T> {
     /// Alpha, width or offset.
     number: Option<Marked<T>>,
     degree: Option<u32>,
+    gamma: Option<T>,
     origin: Option<Vec<T>>,
 }
 
@@ -265,7 +266,8 @@ impl<'a> Parser<'a> {
 
     /// What stands in the parentheses behind a name, if there are any.
     fn numbers<T: Real>(&mut self, name: Name) -> Parsed<Numbers<T>> {
-        let mut numbers = Numbers { lengths: None, number: None, degree: None, origin: None };
+        let mut numbers =
+            Numbers { lengths: None, number: None, degree: None, gamma: None, origin: None };
         if !self.take("(") {
             return Ok(numbers);
         }
@@ -273,7 +275,7 @@ impl<'a> Parser<'a> {
             Name::RationalQuadratic => (&["length", "alpha"], true),
             Name::Periodic => (&["period", "width"], true),
             Name::Linear => (&["length", "origin"], false),
-            Name::Polynomial => (&["degree", "offset", "length", "origin"], false),
+            Name::Polynomial => (&["degree", "gamma", "offset", "length", "origin"], false),
             _ => (&["length"], true),
         };
         loop {
@@ -293,6 +295,7 @@ impl<'a> Parser<'a> {
             }
             let twice = match word.unwrap_or("length") {
                 "degree" => numbers.degree.replace(self.degree()?).is_some(),
+                "gamma" => numbers.gamma.replace(self.positive("gamma")?).is_some(),
                 "origin" => numbers.origin.replace(self.origin()?).is_some(),
                 "alpha" | "width" => numbers.number.replace(self.number("it")?).is_some(),
                 "offset" => numbers.number.replace(self.offset()?).is_some(),
@@ -422,13 +425,17 @@ fn node<T: Real>(name: Name, numbers: Numbers<T>, input: Option<usize>) -> Node<
             return Node::Periodic(Leaf::new(periodic, input, flags));
         }
         Name::Linear | Name::Polynomial => {
-            let origin = numbers.origin.unwrap_or_default();
-            let (offset, degree) = match name {
-                Name::Linear => (T::zero(), 1),
-                _ => (number, numbers.degree.unwrap_or(3)),
+            let dot = match name {
+                Name::Linear => Dot::linear(),
+                _ => Dot::new(Polynomial::new(
+                    numbers.gamma.unwrap_or_else(T::one),
+                    number,
+                    numbers.degree.unwrap_or(3),
+                )),
             };
+            let dot = dot.at(lengths, numbers.origin.unwrap_or_default());
             let flags = [lengths_learned, learned && numbers.number.is_some()];
-            return Node::Dot(Leaf::new(Dot::new(lengths, origin, offset, degree), input, flags));
+            return Node::Dot(Leaf::new(dot, input, flags));
         }
     };
     Node::Radial(Leaf::new(PerInput::new(shape, lengths), input, flags))

@@ -126,12 +126,15 @@ impl<T: Real> Display for Leaf<Periodic<T, Vec<T>>> {
 
 impl<T: Real> Display for Leaf<Dot<T>> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Dot { lengths, origin, offset, degree } = &self.part;
+        let Dot { lengths, origin, gamma, offset, degree } = &self.part;
         let [lengths_learned, learned] = self.learned;
         let mut numbers = Vec::new();
         let name = if self.part.is_linear() { Name::Linear } else { Name::Polynomial };
         if name == Name::Polynomial {
             numbers.push(format!("degree={degree}"));
+            if *gamma != T::one() {
+                numbers.push(format!("gamma={}", number(*gamma)));
+            }
             if learned || *offset != T::one() {
                 numbers.push(format!("offset={}", marked(*offset, learned)));
             }
