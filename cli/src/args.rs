@@ -4,11 +4,11 @@ use crate::commands::{CompletionsArgs, DevicesArgs, ManArgs, ReproduceArgs};
 use crate::corrupt::CorruptArgs;
 use crate::denoise::DenoiseArgs;
 use crate::error::{Error, Result};
-use crate::kernel::{Choice, Family};
+use crate::kernel::KernelArgs;
 use crate::messages::Loudness;
 use crate::method::{Method, StopArg};
 use crate::metrics::MetricsArgs;
-use crate::number::{not_negative, positive};
+use crate::number::positive;
 use crate::penalty::{Border, Norm, Penalty};
 use crate::serve::ServeArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -205,103 +205,6 @@ pub(crate) enum Scalar {
     F32,
     /// 64 bits
     F64,
-}
-
-/// The names of the kernels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum KernelName {
-    /// exp(-|a-b|^2 / sigma^2)
-    Gaussian,
-    /// exp(-|a-b|_1 / sigma)
-    Laplacian,
-    /// Once differentiable, of length sigma
-    Matern32,
-    /// Twice differentiable, of length sigma
-    Matern52,
-    /// (1 + |a-b|^2 / (2 alpha sigma^2))^-alpha
-    RationalQuadratic,
-    /// (gamma a.b + offset)^degree
-    Polynomial,
-    /// a.b
-    Linear,
-}
-
-/// The kernel and its parameters.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Kernel")]
-pub(crate) struct KernelArgs {
-    /// The kernel
-    #[arg(long, value_enum, default_value_t = KernelName::Gaussian)]
-    kernel: KernelName,
-    /// The width of a kernel of the distance [default of fit: from the data]
-    #[arg(long, value_name = "S", value_parser = positive, allow_negative_numbers = true)]
-    sigma: Option<f64>,
-    /// Of the rational-quadratic kernel [default: 1]
-    #[arg(long, value_name = "A", value_parser = positive, allow_negative_numbers = true)]
-    alpha: Option<f64>,
-    /// Of the polynomial kernel [default: 3]
-    #[arg(long, value_name = "D", allow_negative_numbers = true)]
-    degree: Option<u32>,
-    /// Of the polynomial kernel [default: 1]
-    #[arg(long, value_name = "G", value_parser = positive, allow_negative_numbers = true)]
-    gamma: Option<f64>,
-    /// Of the polynomial kernel [default: 1]
-    #[arg(long, value_name = "C", value_parser = not_negative, allow_negative_numbers = true)]
-    offset: Option<f64>,
-}
-
-impl KernelArgs {
-    /// The kernel up to its width.
-    pub(crate) fn family(&self) -> Result<Family> {
-        let family = match self.kernel {
-            KernelName::Gaussian => Family::Gaussian,
-            KernelName::Laplacian => Family::Laplacian,
-            KernelName::Matern32 => Family::Matern32,
-            KernelName::Matern52 => Family::Matern52,
-            KernelName::RationalQuadratic => {
-                Family::RationalQuadratic { alpha: self.alpha.unwrap_or(1.0) }
-            }
-            KernelName::Polynomial => Family::Polynomial {
-                degree: self.degree.unwrap_or(3),
-                gamma: self.gamma.unwrap_or(1.0),
-                offset: self.offset.unwrap_or(1.0),
-            },
-            KernelName::Linear => Family::Linear,
-        };
-        let polynomial = self.kernel == KernelName::Polynomial;
-        for (given, option, allowed) in [
-            (self.sigma.is_some(), "--sigma", family.has_width()),
-            (self.alpha.is_some(), "--alpha", self.kernel == KernelName::RationalQuadratic),
-            (self.degree.is_some(), "--degree", polynomial),
-            (self.gamma.is_some(), "--gamma", polynomial),
-            (self.offset.is_some(), "--offset", polynomial),
-        ] {
-            if given && !allowed {
-                return Err(Error::usage(format!(
-                    "the {} kernel has no {option}: drop it, or choose another --kernel",
-                    family.name()
-                )));
-            }
-        }
-        Ok(family)
-    }
-
-    /// The width, if it was given.
-    pub(crate) fn sigma(&self) -> Option<f64> {
-        self.sigma
-    }
-
-    /// The kernel, with a width that must have been given if it has one.
-    pub(crate) fn given(&self) -> Result<Choice> {
-        let family = self.family()?;
-        if family.has_width() && self.sigma.is_none() {
-            return Err(Error::usage(
-                "--sigma is not given, and a grid without data has nothing to tune it by: give \
-                 the width of the kernel, for example --sigma 0.3",
-            ));
-        }
-        Ok(Choice { family, sigma: self.sigma })
-    }
 }
 
 /// The penalty and its strength.

@@ -1,11 +1,12 @@
 //! The methods of regression that `kgard fit` offers.
 
 use crate::error::{Error, Result};
-use crate::kernel::{AnyKernel, Choice};
+use crate::kernel::Choice;
 use crate::number::not_negative;
 use crate::penalty::{Norm, Penalty};
 use clap::ValueEnum;
 use kgard::baselines::{Ram, RbRvm};
+use kgard::kernel::AnyKernel;
 use kgard::{Fit, Outlier, Plan, Points, Stop, StopReason};
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::input::Source;
 use crate::parameters::Parameters;
+use kgard::Kernel;
 use serde::{Deserialize, Serialize};
 
 /// What a model file calls itself.
@@ -122,10 +123,11 @@ impl Model {
             finite(&format!("a coordinate of point {i}"), x)?;
         }
         self.parameters.check()?;
-        self.parameters.kernel.kernel::<f64>().map(|_| ()).map_err(|error| match error {
+        let kernel = self.parameters.kernel.kernel::<f64>().map_err(|error| match error {
             Error::Usage(text) | Error::Failed(text) => text,
             Error::PipeClosed => String::new(),
-        })
+        })?;
+        kernel.check_dim(dim).map_err(|why| format!("its kernel and its points: {why}"))
     }
 
     /// Coordinates per point.

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 /// Method, kernel and what else the method has; none where it has no such
 /// thing.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Parameters {
     pub(crate) method: Method,
     #[serde(flatten)]

@@ -48,7 +48,7 @@ impl Report<'_> {
         let solution = self.solution;
         let outliers = solution.outliers.iter();
         let json = Json {
-            parameters: self.parameters,
+            parameters: self.parameters.clone(),
             n: self.points.len(),
             inputs: self.inputs,
             target: self.target,

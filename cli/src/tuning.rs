@@ -2,11 +2,11 @@
 
 use crate::args::FitArgs;
 use crate::error::Result;
-use crate::kernel::{AnyKernel, Choice};
+use crate::kernel::{Choice, check_complete, has_open_length, with_length};
 use crate::method::{Method, Recipe, StopArg};
 use crate::penalty::{Norm, Penalty};
 use kgard::tune::{self, Tuned, Tuner};
-use kgard::{Linear, Points};
+use kgard::{Points, Tunable};
 
 /// RAM's threshold mu / 2 in standard deviations of the noise: of 1.75, 2.25
 /// and 2.75 the best on the data of the paper's tables (20 runs each).
@@ -18,19 +18,21 @@ pub(crate) fn choose(
     points: Points<'_, f64>,
     y: &[f64],
 ) -> Result<(Choice, Recipe)> {
-    let family = args.kernel.family()?;
-    let sigma = args.kernel.sigma();
+    let kernel = args.kernel.parsed()?;
+    check_complete(&kernel)?;
     let (lambda, norm, border) = args.penalty.parts(args.method.norm())?;
-    let needs_width = family.has_width() && sigma.is_none();
+    let needs_width = has_open_length(&kernel);
     let needs_lambda = lambda.is_none() && args.method != Method::RbRvm;
     let needs_mu = args.mu.is_none() && args.method == Method::Ram;
     let tuned = if needs_width || needs_lambda || needs_mu {
-        // A kernel without a width is one and the same for the only width there is.
-        let width = if family.has_width() { sigma } else { Some(1.0) };
+        // A kernel without an open width is one and the same for the only width there is.
+        let width = (!needs_width).then_some(1.0);
         let of_width = |width: f64| {
-            let choice = Choice { family, sigma: family.has_width().then_some(width) };
-            // The tuner asks for positive widths only, which every kernel takes.
-            choice.kernel().unwrap_or(AnyKernel::Linear(Linear))
+            let mut kernel = kernel.clone();
+            if needs_width {
+                kernel.set_parameter(0, width);
+            }
+            kernel.with_all_kept()
         };
         let norm = match norm {
             Norm::L2 => tune::Penalty::L2,
@@ -44,7 +46,8 @@ pub(crate) fn choose(
     };
     let from_data =
         |of: fn(&Tuned<f64>) -> f64| tuned.as_ref().map_or(f64::NAN, |tuned| rounded(of(tuned)));
-    let sigma = family.has_width().then(|| sigma.unwrap_or_else(|| from_data(|t| t.width)));
+    let choice =
+        if needs_width { with_length(kernel, from_data(|t| t.width)) } else { Choice::new(kernel) };
     let fitting = lambda.unwrap_or_else(|| from_data(|t| t.lambda));
     let penalty = Penalty { lambda: fitting, norm, border };
     let recipe = match args.method {
@@ -67,7 +70,7 @@ pub(crate) fn choose(
         }
         Method::RbRvm => Recipe::RbRvm,
     };
-    Ok((Choice { family, sigma }, recipe))
+    Ok((choice, recipe))
 }
 
 /// Whether everything about the search for outliers is left to the tuner,

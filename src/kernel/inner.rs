@@ -23,6 +23,23 @@ impl<T> Polynomial<T> {
     }
 }
 
+impl<T: Copy> Polynomial<T> {
+    /// $\gamma$.
+    pub const fn gamma(&self) -> T {
+        self.gamma
+    }
+
+    /// $c$.
+    pub const fn offset(&self) -> T {
+        self.offset
+    }
+
+    /// $p$.
+    pub const fn degree(&self) -> u32 {
+        self.degree
+    }
+}
+
 impl<T: Real> Kernel<T> for Linear {
     #[inline]
     fn evaluate(&self, a: &[T], b: &[T]) -> T {

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
     check_usage(args)?;
     let picture = args.plot.as_deref().map(|path| Format::of("--plot", path)).transpose()?;
     // Mistakes in the options are better found before the data are read.
-    args.kernel.family()?;
+    args.kernel.parsed()?;
     args.penalty.parts(args.method.norm())?;
 
     let data = Data::read(args)?;
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
     let parameters = Parameters::new(&recipe, kernel);
 
     let report = Report {
-        parameters,
+        parameters: parameters.clone(),
         inputs: data.input_names.as_deref(),
         target: data.target_name.as_deref(),
         points,

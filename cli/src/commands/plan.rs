@@ -4,12 +4,13 @@ use super::announce_size;
 use crate::args::{PlanArgs, Scalar};
 use crate::error::{Error, Result};
 use crate::input::Source;
-use crate::kernel::{AnyKernel, Choice};
+use crate::kernel::Choice;
 use crate::messages::message;
 use crate::number::counted;
 use crate::output::Staged;
 use crate::penalty::Norm;
 use crate::table::Table;
+use kgard::kernel::AnyKernel;
 use kgard::{Plan, Points, Stored};
 
 /// What the file holds.

@@ -70,7 +70,10 @@ fn wrong_usage() {
     for border in ["5", "x:5", "5:0", "5:-1", "-5:5", "5:5:5", ":"] {
         check(&format!("--border {border}"), "--border");
     }
-    check("--kernel cubic", "[possible values: gaussian, laplacian");
+    check(
+        "--kernel cubic",
+        "\"cubic\": there is no such kernel: the kernels are gaussian, laplacian",
+    );
     check("--method ols", "[possible values: kgard, krr");
     check(&format!("{NUMBERS} --border 5:5 --regularizer rkhs"), "--border works with");
     check(&format!("{NUMBERS} --alpha 1"), "the gaussian kernel has no --alpha");

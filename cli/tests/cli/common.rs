@@ -46,6 +46,12 @@ impl Folder {
         Run { command: command.to_owned(), output: output.expect("the program starts") }
     }
 
+    /// With arguments that have spaces in them.
+    pub(crate) fn kgard_args(&self, arguments: &[&str]) -> Run {
+        let output = self.program("").args(arguments).output();
+        Run { command: arguments.join(" "), output: output.expect("the program starts") }
+    }
+
     /// The same in an environment with these variables.
     #[cfg(feature = "gpu")]
     pub(crate) fn kgard_env(&self, command: &str, variables: &[(&str, &str)]) -> Run {

@@ -178,7 +178,7 @@ fn the_summary_says_it_all() {
     for part in [
         "100 points, 1 input (time), target level",
         "kgard",
-        "gaussian, sigma 0.2",
+        "gaussian(0.2)",
         "l2, lambda 0.1",
         "residual norm",
         "automatic: no residual stands out any more",
@@ -211,4 +211,44 @@ fn a_single_row_and_duplicate_rows_are_no_problem() {
             assert!(folder.kgard(&command).json()["bias"].is_f64());
         }
     }
+}
+
+#[test]
+fn kernels_as_formulas() {
+    let (folder, x, y) = with_sine("x,y");
+    let formula = "matern52(0.4) + 0.5 * periodic(0.7, width=0.9) * gaussian(2)";
+    let arguments = ["fit", "data.csv", "--kernel", formula, "--lambda", "0.1", "--json"];
+    let json = folder.kgard_args(&[&arguments[..], &["-o", "model.json"]].concat()).json();
+    let periodic = kgard::Periodic::new(0.7).with_width(0.9);
+    let kernel = Matern52::new(0.4).plus(periodic.times(Gaussian::new(2.0)).scaled(0.5));
+    let fit = kgard::fit(&x, &y, kernel, Regularizer::l2(0.1), Stop::automatic()).expect("a fit");
+    for (ours, theirs) in numbers(&json["fitted"]).iter().zip(fit.fitted()) {
+        assert!((ours - theirs).abs() < 1e-9, "{ours} {theirs}");
+    }
+    assert_eq!(json["kernel"], formula);
+    assert_eq!(json["sigma"], Value::Null);
+    folder.write("grid.csv", "x\n0.3\n");
+    let run = folder.kgard("predict model.json grid.csv");
+    let value: f64 = run
+        .ok()
+        .lines()
+        .nth(1)
+        .and_then(|row| row.split(',').nth(1))
+        .expect("a cell")
+        .parse()
+        .expect("a number");
+    assert!((value - fit.predict(&[0.3]).expect("a prediction")).abs() < 1e-9);
+
+    for (kernel, texts) in [
+        ("matern52(0.4) + gausian", "character 17, \"gausian\": there is no such kernel"),
+        ("gaussian(0)", "character 10, \"0\": a length must be positive and finite"),
+        ("gaussian + periodic(1)", "not all of its numbers are given"),
+        ("gaussian(1, 2)", "list of lengths has length 2, but 1 is needed"),
+        ("gaussian(1)[x2]", "point has length 1: make it at least 2"),
+    ] {
+        let run = folder.kgard_args(&["fit", "data.csv", "--kernel", kernel, "--lambda", "1"]);
+        assert!(run.code() > 0 && run.stderr().contains(texts), "{}", run.stderr());
+    }
+    let run = folder.kgard_args(&["fit", "data.csv", "--kernel", "gaussian(1)", "--sigma", "2"]);
+    run.fails(2, &["the gaussian(1) kernel has no --sigma"]);
 }

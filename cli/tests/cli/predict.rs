@@ -142,7 +142,7 @@ fn damaged_models() {
     check("inputs", serde_json::json!(["a", "b"]), "it names 2 inputs for 1 coordinates");
     check("sigma", (-1.0).into(), "sigma is -1: it must be positive");
     check("sigma", ().into(), "the gaussian kernel needs a sigma");
-    check("kernel", "cubic".into(), "unknown variant `cubic`");
+    check("kernel", "cubic".into(), "character 1, \"cubic\": there is no such kernel");
     check("lambda", 0.into(), "its lambda is 0");
     check("bias", ().into(), "invalid type: null");
     let mut points = good["points"].clone();

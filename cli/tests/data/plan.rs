@@ -1,5 +1,5 @@
 // Made by `kgard plan`: 8 points of 1 coordinate, f32.
-// Kernel: gaussian, sigma 0.5.
+// Kernel: gaussian(0.5).
 // Penalty: l2, lambda 0.1, times 5 at the first and last 2 points.
 
 /// Number of points.
