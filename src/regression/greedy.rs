@@ -11,7 +11,7 @@
 //! selections and the same solution as the normal equations of Algorithm 1,
 //! at O(nk) a step.
 
-use super::gross::Origin;
+use super::gross::{Origin, change_units};
 use super::stop::{Progress, StopReason, StopRule};
 use super::workspace::{Parts, Storage};
 use crate::linalg::cholesky::Extending;
@@ -187,24 +187,33 @@ fn select<T: Real>(
     let studentized = rule.studentized();
     let cap = rule.cap().min(maker.len());
     let reason = loop {
-        let (mut j, mut extreme) = farthest(k, studentized, scores, storage.parts());
+        let Parts { residual, variances, columns, .. } = storage.parts();
+        let (j, extreme) = if studentized {
+            let scratch = &mut columns[k * residual.len()..][..residual.len()];
+            most_extreme(residual, variances, scores, scratch)
+        } else {
+            largest(residual)
+        };
         if let Some(origin) = &mut origin
             && origin.is_spent(extreme)
             && origin.renew(maker, k, constant(2.0), storage)
         {
-            (j, extreme) = farthest(k, studentized, scores, storage.parts());
+            continue;
         }
         let Parts { residual, variances, columns, indices, .. } = storage.parts();
         let scratch = &mut columns[k * residual.len()..][..residual.len()];
         let variances = if studentized { &*variances } else { &[] };
+        // The rule is shown what it knows: units of the data.
+        let unit = origin.as_ref().map_or(T::one(), |origin| origin.unit_for(extreme));
+        if unit != T::one() {
+            change_units(residual, unit, T::mul);
+        }
         let outliers = &indices[..k];
-        let mut check = |residual: &[T], extreme| {
-            rule.check(&mut Progress { residual, variances, outliers, extreme, scratch })
-        };
-        let met = match &origin {
-            Some(origin) => origin.show(residual, extreme, &mut check),
-            None => check(residual, extreme),
-        };
+        let extreme = extreme * unit;
+        let met = rule.check(&mut Progress { residual, variances, outliers, extreme, scratch });
+        if unit != T::one() {
+            change_units(residual, unit, T::div);
+        }
         if let Some(reason) = met {
             break reason;
         }
@@ -218,22 +227,6 @@ fn select<T: Real>(
         k += 1;
     };
     (k, reason)
-}
-
-/// The next outlier, and what it is chosen for. None if all residuals are zero.
-fn farthest<T: Real>(
-    k: usize,
-    studentized: bool,
-    scores: Scores<'_, T>,
-    parts: Parts<'_, T>,
-) -> (Option<usize>, T) {
-    let Parts { residual, variances, columns, .. } = parts;
-    if studentized {
-        let scratch = &mut columns[k * residual.len()..][..residual.len()];
-        most_extreme(residual, variances, scores, scratch)
-    } else {
-        largest(residual)
-    }
 }
 
 /// The check at the door: indices in range, none twice.
@@ -342,6 +335,8 @@ impl<T: Real> Routine for Studentize<'_, T> {
 }
 
 /// One step: point `j` becomes outlier number `k`.
+// Called in several places and long: one copy is shorter, and on a device faster.
+#[inline(never)]
 fn take_out<T: Real>(
     maker: &impl ResidualMaker<T>,
     j: usize,

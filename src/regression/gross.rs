@@ -22,7 +22,7 @@ use super::greedy::{self, ResidualMaker};
 use super::workspace::{Parts, Storage};
 use crate::linalg::cholesky::Extending;
 use crate::linalg::simd::{Routine, dispatch};
-use crate::linalg::vector::subtract_combination;
+use crate::linalg::vector::{max_magnitude, subtract_combination};
 use crate::real::{constant, count};
 use crate::{Error, Real};
 
@@ -39,8 +39,8 @@ pub(crate) struct Origin<'y, T> {
     unit: T,
     /// $\max |v|$.
     reach: T,
-    /// Selections for less than this would be made by rounding errors; in
-    /// units.
+    /// Selections for less than the root of this would be made with less than
+    /// half of the digits; in units.
     spent: T,
     /// The first so many outliers had their values limited ...
     limited: usize,
@@ -56,7 +56,6 @@ impl<'y, T: Real> Origin<'y, T> {
         storage: &mut impl Storage<T>,
     ) -> Result<Self, Error> {
         greedy::check(maker, y, storage)?;
-        let reach = y.iter().fold(T::zero(), |max, y| if y.abs() > max { y.abs() } else { max });
         let mut origin = Self {
             y,
             unit: T::one(),
@@ -65,29 +64,30 @@ impl<'y, T: Real> Origin<'y, T> {
             limited: 0,
             range: (T::zero(), T::zero()),
         };
-        origin.set_reach(reach);
+        origin.set_reach(max_magnitude(y));
         let Parts { residual, columns, .. } = storage.parts();
-        if origin.unit == T::one() {
-            maker.residual(y, residual);
+        let v = if origin.unit == T::one() {
+            y
         } else {
             let v = &mut columns[..y.len()];
-            for (v, &y) in v.iter_mut().zip(y) {
-                *v = y / origin.unit;
-            }
-            maker.residual(v, residual);
-        }
+            v.copy_from_slice(y);
+            change_units(v, origin.unit, T::div);
+            v
+        };
+        maker.residual(v, residual);
         Ok(origin)
     }
 
     fn set_reach(&mut self, reach: T) {
         self.reach = reach;
         self.unit = unit(reach);
-        self.spent = T::epsilon().sqrt() * (reach / self.unit);
+        let reach = reach / self.unit;
+        self.spent = T::epsilon() * reach * reach;
     }
 
     /// Whether a selection for `extreme` takes a fresh residual.
     pub(crate) fn is_spent(&self, extreme: T) -> bool {
-        extreme < self.spent
+        extreme * extreme < self.spent
     }
 
     /// Computes the residual anew if $\max |v|$ falls below one part in
@@ -99,7 +99,23 @@ impl<'y, T: Real> Origin<'y, T> {
         factor: T,
         storage: &mut impl Storage<T>,
     ) -> bool {
-        let Parts { residual, values, factor: l, columns, indices, .. } = storage.parts();
+        let support = &storage.parts().indices[..k];
+        let least = self.reach / factor;
+        let is_large = |(i, y): (usize, &T)| y.abs() >= least && !support.contains(&i);
+        // Of ordinary data one of the first is.
+        if k == self.y.len() || self.y.iter().enumerate().any(is_large) {
+            return false;
+        }
+        self.compute(maker, k, storage);
+        true
+    }
+
+    /// Computes the residual from data in which the outliers are limited to the
+    /// range of the others.
+    #[cold]
+    #[inline(never)]
+    fn compute(&mut self, maker: &impl ResidualMaker<T>, k: usize, storage: &mut impl Storage<T>) {
+        let Parts { residual, values, factor, columns, indices, .. } = storage.parts();
         let n = residual.len();
         let (found, rest) = columns.split_at_mut(k * n);
         let v = &mut rest[..n];
@@ -114,32 +130,25 @@ impl<'y, T: Real> Origin<'y, T> {
             low = if v < low { v } else { low };
             high = if v > high { v } else { high };
         }
-        let reach = low.abs().max(high.abs());
-        if !(reach * factor < self.reach) {
-            return false;
-        }
+        self.set_reach(low.abs().max(high.abs()));
         self.range = (low, high);
         self.limited = k;
-        self.set_reach(reach);
         for &j in support {
             v[j] = self.limit(self.y[j]);
         }
         if self.unit != T::one() {
-            for v in &mut *v {
-                *v = *v / self.unit;
-            }
+            change_units(v, self.unit, T::div);
         }
         maker.residual(v, residual);
         let values = &mut values[..k];
         for (value, &j) in values.iter_mut().zip(support) {
             *value = residual[j];
         }
-        Extending::resume(l, k).solve_lower(values);
+        Extending::resume(factor, k).solve_lower(values);
         dispatch(TakeOut { residual, values, found });
         for &j in support {
             residual[j] = T::zero();
         }
-        true
     }
 
     fn limit(&self, y: T) -> T {
@@ -147,22 +156,10 @@ impl<'y, T: Real> Origin<'y, T> {
         y.max(low).min(high)
     }
 
-    /// Shows the residual, and what the next point is chosen for, in units of
-    /// the data.
-    pub(crate) fn show<R>(
-        &self,
-        residual: &mut [T],
-        extreme: T,
-        look: impl FnOnce(&[T], T) -> R,
-    ) -> R {
-        // Where a residual is beyond all numbers, its size does not matter.
-        if self.unit == T::one() || !(extreme * self.unit).is_finite() {
-            return look(residual, extreme);
-        }
-        scale(residual, |r| r * self.unit);
-        let seen = look(residual, extreme * self.unit);
-        scale(residual, |r| r / self.unit);
-        seen
+    /// What the residual is multiplied with to be in units of the data; one
+    /// where that is beyond all numbers, and its size does not matter.
+    pub(crate) fn unit_for(&self, extreme: T) -> T {
+        if (extreme * self.unit).is_finite() { self.unit } else { T::one() }
     }
 
     /// After the search: the residual in units of the data, and the fitted
@@ -181,15 +178,13 @@ impl<'y, T: Real> Origin<'y, T> {
             let v = if i < self.limited { self.limit(self.y[j]) } else { self.y[j] };
             *value = (v / self.unit - *value) * self.unit;
         }
+        let mut fits =
+            values[..k].iter().zip(&*indices).all(|(&f, &j)| (self.y[j] - f).is_finite());
         if self.unit != T::one() {
-            scale(residual, |r| r * self.unit);
+            change_units(residual, self.unit, T::mul);
+            fits = fits && residual.iter().all(|r| r.is_finite());
         }
-        let off = values[..k].iter().zip(&*indices).map(|(&f, &j)| self.y[j] - f);
-        if residual.iter().copied().chain(off).all(|x| x.is_finite()) {
-            Ok(())
-        } else {
-            Err(Error::Overflow { what: "the residual" })
-        }
+        if fits { Ok(()) } else { Err(Error::Overflow { what: "the residual" }) }
     }
 }
 
@@ -220,9 +215,12 @@ pub(crate) fn leaves_traces<T: Real>(y: &[T], outliers: &[super::Outlier<T>]) ->
     unit(reach) != T::one() || needed * count::<T>(y.len()).sqrt() < reach
 }
 
-fn scale<T: Real>(residual: &mut [T], of: impl Fn(T) -> T) {
-    for r in residual {
-        *r = of(*r);
+/// Multiplies or divides by a unit.
+#[cold]
+#[inline(never)]
+pub(crate) fn change_units<T: Real>(values: &mut [T], unit: T, change: impl Fn(T, T) -> T) {
+    for value in values {
+        *value = change(*value, unit);
     }
 }
 
