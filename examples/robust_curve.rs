@@ -5,8 +5,8 @@
 mod data;
 
 use data::Random;
-use kgard::tune::{Penalty, Tuner};
-use kgard::{Error, Gaussian, Outlier};
+use kgard::tune::Tuner;
+use kgard::{Error, Outlier};
 
 fn main() -> Result<(), Error> {
     // A damped oscillation at irregular times, with noise, and twelve wrong
@@ -21,11 +21,9 @@ fn main() -> Result<(), Error> {
         y[at] += if i % 2 == 0 { 2.5 } else { -2.5 };
     }
 
-    // Width of the kernel, lambda and the outliers come from the data.
-    let tuner = Tuner::new(&x, Gaussian::new, Penalty::L2)?;
-    let tuned = tuner.tune(&y)?;
-    let fit = tuner.fit_tuned(&y, &tuned)?;
-    println!("width {:.3}, lambda {:.3e}, noise {:.3}", tuned.width, tuned.lambda, tuned.noise);
+    // Kernel, lambda, noise and the outliers come from the data.
+    let fit = Tuner::new().fit(&x, &y)?;
+    println!("{}, lambda {:.3e}, noise {:.3}", fit.kernel(), fit.lambda(), fit.noise());
     println!("{} outliers:", fit.outliers().len());
     for outlier in fit.outliers() {
         println!("  at x = {:6.3}, off by {:+.2}", x[outlier.index], outlier.value);
@@ -39,8 +37,8 @@ fn main() -> Result<(), Error> {
     };
 
     // The same kernel and lambda, with the wrong values believed.
-    let regularizer = Penalty::L2.regularizer(tuned.lambda);
-    let ridge = kgard::fit(&x, &y, *fit.kernel(), regularizer, kgard::Stop::count(0))?;
+    let regularizer = fit.penalty().regularizer(fit.lambda());
+    let ridge = kgard::fit(&x, &y, fit.kernel().clone(), regularizer, kgard::Stop::count(0))?;
     let believed = ridge.predict_many(&grid)?;
     println!("root mean square error of the curve: {:.3}", error(&curve));
     println!("without looking for outliers:        {:.3}", error(&believed));

@@ -29,22 +29,23 @@
 //!
 //! # One screen for each of you
 //!
-//! **A robust curve, nothing to choose.** Kernel width, $\lambda$ and the
-//! outliers come from the data ([`tune`]):
+//! **A robust curve, nothing to choose.** Kernel, $\lambda$, noise and outliers
+//! come from the data, in any units ([`tune`]):
 //!
 //! ```
-//! use kgard::Gaussian;
-//! use kgard::tune::{Penalty, Tuner};
+//! use kgard::tune::Tuner;
 //! # let x: Vec<f64> = (0..80).map(|i| i as f64 / 80.0).collect();
 //! # let noise = |i: usize| 0.05 * ((i * i % 17) as f64 / 8.0 - 1.0);
 //! # let mut y: Vec<f64> = x.iter().enumerate().map(|(i, x)| (6.0 * x).sin() + noise(i)).collect();
 //! # y[17] += 3.0;
 //!
-//! let fit = Tuner::new(&x, Gaussian::new, Penalty::L2)?.fit(&y)?;
-//! for outlier in fit.outliers() {
+//! let model = Tuner::new().fit(&x, &y)?;
+//! for outlier in model.outliers() {
 //!     println!("x = {} is off by {:.2}", x[outlier.index], outlier.value);
 //! }
-//! # assert_eq!(fit.outliers()[0].index, 17);
+//! let (low, high) = model.uncertainty()?.at(&[0.5])?.interval(0.95)?;
+//! println!("f(0.5) = {:.2}, a measurement between {low:.2} and {high:.2}", model.predict(&[0.5])?);
+//! # assert_eq!(model.outliers()[0].index, 17);
 //! # Ok::<(), kgard::Error>(())
 //! ```
 //!

@@ -81,34 +81,6 @@ pub(crate) mod unlimited {
     }
 }
 
-/// What was tuned, as it is read.
-#[cfg(feature = "alloc")]
-#[derive(Deserialize)]
-struct Tuned<T> {
-    width: T,
-    lambda: T,
-    search_lambda: T,
-    noise: T,
-    outliers: alloc::vec::Vec<usize>,
-}
-
-#[cfg(feature = "alloc")]
-impl<T: Real> TryFrom<Tuned<T>> for crate::tune::Tuned<T> {
-    type Error = Error;
-
-    fn try_from(read: Tuned<T>) -> Result<Self, Error> {
-        let Tuned { width, lambda, search_lambda, noise, outliers } = read;
-        Error::check_positive("width", width)?;
-        Error::check_positive("lambda", lambda)?;
-        Error::check_positive("lambda of the search", search_lambda)?;
-        check_deviation("noise", noise)?;
-        Ok(Self { width, lambda, search_lambda, noise, outliers })
-    }
-}
-
-#[cfg(feature = "alloc")]
-read_by_shadow!(Tuned<T> => crate::tune::Tuned<T>, T: Real);
-
 /// Not negative, and finite.
 #[cfg(feature = "alloc")]
 fn check_deviation<T: Real>(what: &'static str, value: T) -> Result<(), Error> {

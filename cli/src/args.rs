@@ -8,10 +8,11 @@ use crate::kernel::KernelArgs;
 use crate::messages::Loudness;
 use crate::method::{Method, StopArg};
 use crate::metrics::MetricsArgs;
-use crate::number::positive;
+use crate::number::{positive, share};
 use crate::penalty::{Border, Norm, Penalty};
 use crate::serve::ServeArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use kgard::tune::Trend;
 use std::path::PathBuf;
 
 /// Robust non-linear regression: fits a smooth function to data and finds the
@@ -83,6 +84,9 @@ pub(crate) enum Command {
 
 const FIT_EXAMPLES: &str = "\
 Examples:
+  kgard fit data.csv
+  kgard fit data.csv --target temperature -o model.json --interval 0.95 --plot fit.svg
+  kgard fit data.csv --kernel \"matern52 + periodic(24)\" --trend yes
   kgard fit data.csv --sigma 0.3 --lambda 0.1
   kgard fit data.csv --target temperature --sigma 5 --lambda 1 --stop max:2.5 --json
   kgard fit - --sigma 0.3 --lambda 0.1 --refit-lambda 0.01 -o model.json < data.csv
@@ -93,6 +97,10 @@ Examples:
 The file has one row per point, columns separated by commas. The first line is a
 header unless all of its cells are numbers. Rows are counted from 0, without the
 header, wherever an index is printed.
+
+What is not given is taken from the data: a kernel with a length for each input,
+lambda, noise, trend and outliers, in any units. Numbers that are given are those
+of the paper: in the units of the data, which stay as they are.
 
 Only one result can go to standard output: with `-o -` or `--predictions -` the
 summary goes to standard error.";
@@ -125,6 +133,19 @@ pub(crate) struct FitArgs {
     /// wants a large lambda, estimating the function a small one
     #[arg(long, value_name = "L2", value_parser = positive, allow_negative_numbers = true)]
     pub(crate) refit_lambda: Option<f64>,
+    /// A linear trend beside the function, which goes on where there are no data
+    /// [default: as steep as the data say]
+    #[arg(long, value_enum, value_name = "WHETHER")]
+    trend: Option<TrendArg>,
+    /// Do not centre and scale inputs and target by robust deviations before
+    /// tuning
+    #[arg(long)]
+    pub(crate) raw: bool,
+    /// Say how sure the function is: in predictions, deviations and the interval
+    /// that a measurement lies in with this probability, and a band in the plot;
+    /// of tuned models
+    #[arg(long, value_name = "LEVEL", value_parser = share, num_args = 0..=1, default_missing_value = "0.95")]
+    pub(crate) interval: Option<f64>,
     /// Save the model, for `kgard predict`
     #[arg(short, long, value_name = "MODEL.json")]
     pub(crate) output: Option<PathBuf>,
@@ -144,6 +165,37 @@ pub(crate) struct FitArgs {
     pub(crate) kernel: KernelArgs,
     #[command(flatten)]
     pub(crate) penalty: PenaltyArgs,
+}
+
+/// Whether there is a linear trend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TrendArg {
+    /// As steep as the data say
+    Auto,
+    /// Without a penalty on slopes
+    Yes,
+    /// None
+    No,
+}
+
+impl FitArgs {
+    /// The trend that is asked for.
+    pub(crate) fn trend(&self) -> Trend {
+        match self.trend {
+            None | Some(TrendArg::Auto) => Trend::Automatic,
+            Some(TrendArg::Yes) => Trend::Free,
+            Some(TrendArg::No) => Trend::None,
+        }
+    }
+
+    /// Options that only a tuned model has a use for.
+    pub(crate) fn tuning_options(&self) -> [(bool, &'static str); 3] {
+        [
+            (self.trend.is_some(), "--trend"),
+            (self.raw, "--raw"),
+            (self.interval.is_some(), "--interval"),
+        ]
+    }
 }
 
 const PREDICT_EXAMPLES: &str = "\
@@ -166,6 +218,10 @@ pub(crate) struct PredictArgs {
     /// Where to evaluate it, a CSV file; `-` is standard input
     #[arg(value_name = "GRID.csv")]
     pub(crate) grid: PathBuf,
+    /// Add columns with the standard deviation and the interval that a measurement
+    /// lies in with this probability; of tuned models
+    #[arg(long, value_name = "LEVEL", value_parser = share, num_args = 0..=1, default_missing_value = "0.95")]
+    pub(crate) interval: Option<f64>,
     /// Where the predictions go; `-` is standard output
     #[arg(short, long, value_name = "OUT.csv", default_value = "-")]
     pub(crate) output: PathBuf,
@@ -242,6 +298,11 @@ impl PenaltyArgs {
             (self.regularizer.is_some(), "--regularizer"),
             (self.border.is_some(), "--border"),
         ]
+    }
+
+    /// Whether the ends of the data have a penalty of their own.
+    pub(crate) fn has_border(&self) -> bool {
+        self.border.is_some()
     }
 
     /// The penalty, with a strength that must have been given.

@@ -36,19 +36,13 @@ impl fmt::Display for Choice {
 
 /// Whether this is a kernel of the distance whose one length is still to be
 /// chosen.
-pub(crate) fn has_open_length(kernel: &AnyKernel<f64>) -> bool {
+fn has_open_length(kernel: &AnyKernel<f64>) -> bool {
     kernel.as_radial().is_some() && kernel.parameters() > 0 && kernel.role(0) == Role::SharedLength
 }
 
-/// That kernel with its length.
-pub(crate) fn with_length(mut kernel: AnyKernel<f64>, length: f64) -> Choice {
-    kernel.set_parameter(0, length);
-    Choice::new(kernel)
-}
-
-/// Refuses a sum or a product whose numbers are not all given: nothing would
-/// take them from the data.
-pub(crate) fn check_complete(kernel: &AnyKernel<f64>) -> Result<()> {
+/// Refuses a sum or a product whose numbers are not all given, where there are no
+/// data to take them from.
+fn check_complete(kernel: &AnyKernel<f64>) -> Result<()> {
     if kernel.parameters() == 0 || !kernel.to_string().contains(['+', '*']) {
         return Ok(());
     }
@@ -209,9 +203,10 @@ is kept; what is not, or has a ~ before it, is taken from the data.";
 #[command(next_help_heading = "Kernel")]
 pub(crate) struct KernelArgs {
     /// The kernel: a name such as gaussian or matern52, or a formula such as
-    /// "matern52 + periodic(24)"
-    #[arg(long, value_name = "KERNEL", default_value = "gaussian", long_help = KERNEL_HELP)]
-    kernel: AnyKernel<f64>,
+    /// "matern52 + periodic(24)" [default: gaussian; where fit tunes it, gaussian
+    /// or matern52, whichever suits the data]
+    #[arg(long, value_name = "KERNEL", long_help = KERNEL_HELP)]
+    kernel: Option<AnyKernel<f64>>,
     #[command(flatten)]
     numbers: Numbers,
 }
@@ -219,7 +214,16 @@ pub(crate) struct KernelArgs {
 impl KernelArgs {
     /// The kernel, with the numbers that have options of their own.
     pub(crate) fn parsed(&self) -> Result<AnyKernel<f64>> {
-        self.numbers.put_into(&self.kernel, "--").map_err(Error::usage)
+        let kernel = match &self.kernel {
+            Some(kernel) => kernel.clone(),
+            None => "gaussian".parse().map_err(|why| Error::usage(format!("gaussian: {why}")))?,
+        };
+        self.numbers.put_into(&kernel, "--").map_err(Error::usage)
+    }
+
+    /// Whether nothing was said of the kernel.
+    pub(crate) fn is_open(&self) -> bool {
+        self.kernel.is_none() && self.numbers.sigma.is_none()
     }
 
     /// The kernel, with a length that must have been given if it has one.

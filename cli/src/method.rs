@@ -7,6 +7,7 @@ use crate::penalty::{Norm, Penalty};
 use clap::ValueEnum;
 use kgard::baselines::{Ram, RbRvm};
 use kgard::kernel::AnyKernel;
+use kgard::tune::Model;
 use kgard::{Fit, Outlier, Plan, Points, Stop, StopReason};
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
@@ -89,10 +90,11 @@ pub(crate) enum Recipe {
         stop: Stop<f64>,
         refit_lambda: Option<f64>,
     },
-    /// KGARD whose outliers the tuner has found already.
-    Tuned {
+    /// What the tuner has found: function, outliers and all.
+    Automatic {
+        method: Method,
         penalty: Penalty,
-        outliers: Vec<usize>,
+        model: Box<Model<f64, AnyKernel<f64>>>,
     },
     Krr {
         penalty: Penalty,
@@ -122,7 +124,8 @@ impl Recipe {
     /// The method.
     pub(crate) fn method(&self) -> Method {
         match self {
-            Self::Kgard { .. } | Self::Tuned { .. } => Method::Kgard,
+            Self::Automatic { method, .. } => *method,
+            Self::Kgard { .. } => Method::Kgard,
             Self::Krr { .. } => Method::Krr,
             Self::Ram { .. } => Method::Ram,
             Self::RbRvm => Method::RbRvm,
@@ -151,12 +154,7 @@ impl Recipe {
                     }
                 }
             }
-            Self::Tuned { penalty, outliers } => {
-                let weights = penalty.weights(y.len());
-                let regularizer = penalty.regularizer(weights.as_deref());
-                let fit = kgard::fit_support(points, y, kernel, regularizer, outliers)?;
-                Solution { stop_reason: StopReason::Automatic, ..Solution::of(&fit) }
-            }
+            Self::Automatic { model, .. } => Solution::of_model(model),
             &Self::Krr { penalty } => {
                 Solution::of(&greedy(points, y, kernel, penalty, Stop::count(0))?)
             }
@@ -190,6 +188,20 @@ fn greedy(
 }
 
 impl Solution {
+    fn of_model(model: &Model<f64, AnyKernel<f64>>) -> Self {
+        let residual = model.residual().to_vec();
+        Self {
+            coefficients: model.coefficients(),
+            bias: model.bias(),
+            outliers: model.outliers().to_vec(),
+            fitted: model.fitted().to_vec(),
+            residual_norm: residual.iter().fold(0.0_f64, |norm, r| norm.hypot(*r)),
+            residual,
+            iterations: model.outliers().len(),
+            stop_reason: StopReason::Automatic,
+        }
+    }
+
     fn of<K>(fit: &Fit<f64, K>) -> Self {
         Self {
             coefficients: fit.coefficients().to_vec(),

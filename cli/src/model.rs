@@ -4,6 +4,8 @@ use crate::error::{Error, Result};
 use crate::input::Source;
 use crate::parameters::Parameters;
 use kgard::Kernel;
+use kgard::Points;
+use kgard::kernel::AnyKernel;
 use serde::{Deserialize, Serialize};
 
 /// What a model file calls itself.
@@ -27,7 +29,17 @@ pub(crate) struct Model {
     pub(crate) coefficients: Vec<f64>,
     /// The coordinates of each point.
     pub(crate) points: Vec<Vec<f64>>,
+    /// Slopes of a linear trend, one per input; none if there is none.
+    #[serde(default)]
+    pub(crate) slopes: Vec<f64>,
+    /// What the tuner found, in units of its own; the rest of the file is the same
+    /// function in the units of the data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tuned: Option<Box<Tuned>>,
 }
+
+/// A function with its uncertainty.
+pub(crate) type Tuned = kgard::tune::Model<f64, AnyKernel<f64>>;
 
 /// What is read first.
 #[derive(Debug, Serialize, Deserialize)]
@@ -113,6 +125,18 @@ impl Model {
         let finite = |what: &str, x: f64| {
             if x.is_finite() { Ok(()) } else { Err(format!("{what} is {x}: fit it anew")) }
         };
+        if !self.slopes.is_empty() && self.slopes.len() != dim {
+            let found = self.slopes.len();
+            return Err(format!("it has {found} slopes for {dim} inputs: fit it anew"));
+        }
+        if let Some(tuned) = &self.tuned
+            && tuned.slopes().len().max(tuned.relevance().len()) != dim
+        {
+            return Err("its tuned part has another number of inputs: fit it anew".into());
+        }
+        for &slope in &self.slopes {
+            finite("one of its slopes", slope)?;
+        }
         finite("its bias", self.bias)?;
         for (i, &alpha) in self.coefficients.iter().enumerate() {
             finite(&format!("coefficient {i}"), alpha)?;
@@ -130,8 +154,41 @@ impl Model {
         kernel.check_dim(dim).map_err(|why| format!("its kernel and its points: {why}"))
     }
 
+    /// The function, ready to be evaluated.
+    pub(crate) fn function(&self) -> Result<Function<'_>> {
+        let dim = self.dim();
+        Ok(Function {
+            model: self,
+            kernel: self.parameters.kernel.kernel()?,
+            points: self.points.concat(),
+            dim,
+        })
+    }
+
     /// Coordinates per point.
     pub(crate) fn dim(&self) -> usize {
         self.points.first().map_or(0, Vec::len)
+    }
+}
+
+/// A model's function: what the tuner found in its own units, which lose nothing to
+/// a large offset, or else the expansion of the file.
+pub(crate) struct Function<'m> {
+    model: &'m Model,
+    kernel: AnyKernel<f64>,
+    points: Vec<f64>,
+    dim: usize,
+}
+
+impl Function<'_> {
+    /// The value at one point.
+    pub(crate) fn at(&self, x: &[f64]) -> Result<f64> {
+        if let Some(tuned) = &self.model.tuned {
+            return Ok(tuned.predict(x)?);
+        }
+        let points = Points::new(&self.points, self.dim)?;
+        let (alpha, bias) = (&self.model.coefficients, self.model.bias);
+        let f = kgard::predict(points, &self.kernel, alpha, bias, x)?;
+        Ok(self.model.slopes.iter().zip(x).fold(f, |f, (slope, x)| f + slope * x))
     }
 }

@@ -18,6 +18,15 @@ pub(crate) fn not_negative(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A probability, neither 0 nor 1.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x > 0.0 && x < 1.0 => Ok(x),
+        Ok(_) => Err("it must be between 0 and 1, such as 0.95".into()),
+        Err(_) => Err("it is not a number".into()),
+    }
+}
+
 /// Significant digits in the summaries; files and JSON have all of them.
 const DIGITS: i32 = 6;
 

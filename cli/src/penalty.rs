@@ -1,6 +1,6 @@
 //! The penalty that the command line names.
 
-use crate::number::positive;
+use crate::number::{positive, short};
 use clap::ValueEnum;
 use kgard::{Regularizer, border_weights};
 use serde::{Deserialize, Serialize};
@@ -83,7 +83,7 @@ impl fmt::Display for Penalty {
             Norm::L2 => "l2",
             Norm::Rkhs => "rkhs",
         };
-        write!(f, "{norm}, lambda {}", self.lambda)?;
+        write!(f, "{norm}, lambda {}", short(self.lambda))?;
         match self.border {
             Some(Border { margin, factor }) => {
                 write!(f, ", times {factor} at the first and last {margin} points")

@@ -2,9 +2,11 @@
 
 use crate::error::{Error, Result};
 use crate::method::{Method, Solution};
+use crate::model::Tuned;
 use crate::number::{counted, short};
 use crate::parameters::Parameters;
-use kgard::{Points, StopReason};
+use kgard::kernel::AnyKernel;
+use kgard::{Points, StopReason, Tunable};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -16,6 +18,9 @@ pub(crate) struct Report<'a> {
     pub(crate) target: Option<&'a str>,
     pub(crate) points: Points<'a, f64>,
     pub(crate) solution: &'a Solution,
+    /// What the tuner found, if it did.
+    pub(crate) tuned: Option<&'a Tuned>,
+    pub(crate) y: &'a [f64],
 }
 
 /// The JSON object. Scripts rely on its keys.
@@ -32,6 +37,15 @@ struct Json<'a> {
     residual_norm: f64,
     iterations: usize,
     stop_reason: &'static str,
+    r_squared: f64,
+    /// Standard deviation of the noise.
+    noise: Option<f64>,
+    /// Root mean square error of the points predicted by the others.
+    loo_error: Option<f64>,
+    uneven_noise: Option<bool>,
+    slopes: Vec<f64>,
+    lengths: Option<Vec<f64>>,
+    relevance: Option<Vec<f64>>,
     fitted: &'a [f64],
     residual: &'a [f64],
 }
@@ -58,6 +72,13 @@ impl Report<'_> {
             residual_norm: solution.residual_norm,
             iterations: solution.iterations,
             stop_reason: solution.stop_reason.name(),
+            r_squared: self.r_squared(),
+            noise: self.tuned.map(Tuned::noise),
+            loo_error: self.tuned.map(Tuned::left_out_error),
+            uneven_noise: self.tuned.map(Tuned::has_uneven_noise),
+            slopes: self.tuned.map(Tuned::slopes).unwrap_or_default(),
+            lengths: self.tuned.and_then(lengths),
+            relevance: self.tuned.map(Tuned::relevance),
             fitted: &solution.fitted,
             residual: &solution.residual,
         };
@@ -76,18 +97,34 @@ impl Report<'_> {
         if let (Some(inputs), Some(target)) = (self.inputs, self.target) {
             let _ = write!(data, " ({}), target {target}", inputs.join(", "));
         }
-        let mut text = String::new();
-        for (what, value) in [
+        let mut rows = vec![
             ("data", data),
             ("method", self.parameters.method.name().to_owned()),
             ("kernel", self.parameters.kernel.to_string()),
             ("penalty", self.parameters.penalty()),
             ("bias", short(solution.bias)),
-            ("residual norm", short(solution.residual_norm)),
-            ("iterations", solution.iterations.to_string()),
-            ("stopped", self.why()),
-            ("outliers", solution.outliers.len().to_string()),
-        ] {
+        ];
+        if let Some(tuned) = self.tuned {
+            rows[2].1 = shown(tuned.kernel());
+            let slopes: Vec<String> = tuned.slopes().iter().map(|&b| short(b)).collect();
+            if !slopes.is_empty() {
+                rows.push(("slopes", slopes.join(", ")));
+            }
+            if self.points.dim() > 1 {
+                rows.push(("relevance", self.relevance(tuned)));
+            }
+            let uneven = if tuned.has_uneven_noise() { ", depends on the inputs" } else { "" };
+            rows.push(("noise", format!("{}{uneven}", short(tuned.noise()))));
+            rows.push(("left-out error", short(tuned.left_out_error())));
+        } else {
+            rows.push(("residual norm", short(solution.residual_norm)));
+            rows.push(("iterations", solution.iterations.to_string()));
+        }
+        rows.push(("R squared", short(self.r_squared())));
+        rows.push(("stopped", self.why()));
+        rows.push(("outliers", solution.outliers.len().to_string()));
+        let mut text = String::new();
+        for (what, value) in rows {
             let _ = writeln!(text, "{what:<14} {value}");
         }
         if !solution.outliers.is_empty() {
@@ -95,6 +132,37 @@ impl Report<'_> {
             text.push_str(&aligned(&self.outliers()));
         }
         text
+    }
+
+    /// The share of the variance that the function explains, outliers apart.
+    fn r_squared(&self) -> f64 {
+        let mut inside = vec![true; self.y.len()];
+        for outlier in &self.solution.outliers {
+            inside[outlier.index] = false;
+        }
+        let inside = |values: &[f64]| -> Vec<f64> {
+            values.iter().zip(&inside).filter(|(_, inside)| **inside).map(|(v, _)| *v).collect()
+        };
+        let (y, residual) = (inside(self.y), inside(&self.solution.residual));
+        let n = y.len() as f64;
+        let mean = y.iter().map(|y| y / n).sum::<f64>();
+        let norm = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::hypot);
+        let total = norm(&mut y.iter().map(|y| y - mean));
+        let left = norm(&mut residual.iter().copied());
+        if total > 0.0 { 1.0 - (left / total).powi(2) } else { 1.0 }
+    }
+
+    /// How much each input matters, by its name.
+    fn relevance(&self, tuned: &Tuned) -> String {
+        let shares = tuned.relevance();
+        let mut order: Vec<usize> = (0..shares.len()).collect();
+        order.sort_by(|&a, &b| shares[b].total_cmp(&shares[a]));
+        let name = |j: usize| match self.inputs {
+            Some(names) => names[j].clone(),
+            None => format!("x{}", j + 1),
+        };
+        let words = order.iter().map(|&j| format!("{} {:.0} %", name(j), 100.0 * shares[j]));
+        words.collect::<Vec<_>>().join(", ")
     }
 
     /// A row per outlier, after a row of titles.
@@ -135,6 +203,23 @@ impl Report<'_> {
         };
         format!("{reason}: {words}")
     }
+}
+
+/// The lengths of a kernel of the distance, one per input.
+fn lengths(tuned: &Tuned) -> Option<Vec<f64>> {
+    let lengths = tuned.kernel().as_radial()?.lengths().to_vec();
+    Some(if lengths.len() == 1 { vec![lengths[0]; tuned.relevance().len()] } else { lengths })
+}
+
+/// A kernel with as many digits as people read.
+fn shown(kernel: &AnyKernel<f64>) -> String {
+    let mut kernel = kernel.clone();
+    for i in 0..kernel.parameters() {
+        if let Ok(rounded) = short(kernel.parameter(i)).parse() {
+            kernel.set_parameter(i, rounded);
+        }
+    }
+    kernel.with_all_kept().to_string()
 }
 
 /// Columns of the same width, flush right.

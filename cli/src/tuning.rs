@@ -2,10 +2,11 @@
 
 use crate::args::FitArgs;
 use crate::error::Result;
-use crate::kernel::{Choice, check_complete, has_open_length, with_length};
+use crate::kernel::Choice;
 use crate::method::{Method, Recipe, StopArg};
 use crate::penalty::{Norm, Penalty};
-use kgard::tune::{self, Tuned, Tuner};
+use kgard::kernel::AnyKernel;
+use kgard::tune::{self, Trend, Tuner};
 use kgard::{Points, Tunable};
 
 /// RAM's threshold mu / 2 in standard deviations of the noise: of 1.75, 2.25
@@ -19,66 +20,76 @@ pub(crate) fn choose(
     y: &[f64],
 ) -> Result<(Choice, Recipe)> {
     let kernel = args.kernel.parsed()?;
-    check_complete(&kernel)?;
-    let (lambda, norm, border) = args.penalty.parts(args.method.norm())?;
-    let needs_width = has_open_length(&kernel);
+    let own = args.method.norm();
+    let (lambda, norm, border) = args.penalty.parts(own)?;
+    let needs_kernel = args.kernel.is_open() || kernel.parameters() > 0;
     let needs_lambda = lambda.is_none() && args.method != Method::RbRvm;
     let needs_mu = args.mu.is_none() && args.method == Method::Ram;
-    let tuned = if needs_width || needs_lambda || needs_mu {
-        // A kernel without an open width is one and the same for the only width there is.
-        let width = (!needs_width).then_some(1.0);
-        let of_width = |width: f64| {
-            let mut kernel = kernel.clone();
-            if needs_width {
-                kernel.set_parameter(0, width);
-            }
-            kernel.with_all_kept()
-        };
-        let norm = match norm {
-            Norm::L2 => tune::Penalty::L2,
-            Norm::Rkhs => tune::Penalty::Rkhs,
-        };
-        let widths = width.as_ref().map(std::slice::from_ref);
-        let lambdas = lambda.as_ref().map(std::slice::from_ref);
-        Some(Tuner::with_grid(points, of_width, norm, widths, lambdas)?.tune(y)?)
-    } else {
-        None
-    };
-    let from_data =
-        |of: fn(&Tuned<f64>) -> f64| tuned.as_ref().map_or(f64::NAN, |tuned| rounded(of(tuned)));
-    let choice =
-        if needs_width { with_length(kernel, from_data(|t| t.width)) } else { Choice::new(kernel) };
-    let fitting = lambda.unwrap_or_else(|| from_data(|t| t.lambda));
-    let penalty = Penalty { lambda: fitting, norm, border };
-    let recipe = match args.method {
-        Method::Kgard if is_open(args) && points.len() <= tune::SUBSET => {
-            Recipe::Tuned { penalty, outliers: tuned.map_or_else(Vec::new, |t| t.outliers) }
-        }
-        Method::Kgard => {
-            let searching = lambda.unwrap_or_else(|| from_data(|t| t.search_lambda));
-            Recipe::Kgard {
-                penalty: penalty.with_lambda(searching),
-                stop: args.stop.unwrap_or(StopArg::Auto).rule(args.at_most),
-                refit_lambda: args.refit_lambda.or((searching > fitting).then_some(fitting)),
-            }
-        }
-        Method::Krr => Recipe::Krr { penalty },
-        Method::Ram => {
-            let mu = args.mu.unwrap_or_else(|| from_data(|t| 2.0 * RAM_THRESHOLD * t.noise));
-            // Data without noise: any threshold above nothing will do.
-            Recipe::Ram { penalty, mu: mu.max(f64::MIN_POSITIVE) }
-        }
-        Method::RbRvm => Recipe::RbRvm,
-    };
-    Ok((choice, recipe))
+    let with = |lambda| Penalty { lambda, norm, border };
+    let stop = || args.stop.unwrap_or(StopArg::Auto).rule(args.at_most);
+    if let (false, Some(lambda), false) = (needs_kernel, lambda, needs_mu) {
+        return Ok((Choice::new(kernel), recipe(args, with(lambda), stop(), args.mu)));
+    }
+    if !(needs_kernel || needs_lambda || needs_mu) {
+        return Ok((Choice::new(kernel), recipe(args, with(1.0), stop(), args.mu)));
+    }
+    let mut tuner = tuner(args, kernel, points.dim());
+    if let Some(lambda) = lambda {
+        tuner = tuner.lambda(lambda);
+    }
+    if is_automatic(args) {
+        // The bias is free, unless the paper's penalty is asked for.
+        let (_, norm, _) = args.penalty.parts(Norm::Rkhs)?;
+        let tuner = tuner.penalty(norm.into()).trend(args.trend()).standardize(!args.raw);
+        let model = tuner.outliers(args.method == Method::Kgard).fit(points, y)?;
+        let choice = Choice::new(model.kernel().clone());
+        let penalty = Penalty { lambda: model.lambda(), norm, border: None };
+        let model = Box::new(model);
+        return Ok((choice, Recipe::Automatic { method: args.method, penalty, model }));
+    }
+    // The method that solves has neither a trend nor units of its own.
+    let model = tuner.penalty(norm.into()).trend(Trend::None).fit(points, y)?;
+    let choice = Choice::new(model.kernel().clone());
+    let penalty = with(lambda.unwrap_or_else(|| rounded(model.lambda())));
+    let mu = args.mu.or_else(|| Some(rounded(2.0 * RAM_THRESHOLD * model.noise())));
+    Ok((choice, recipe(args, penalty, stop(), mu)))
 }
 
-/// Whether everything about the search for outliers is left to the tuner,
-/// which has then found them.
-fn is_open(args: &FitArgs) -> bool {
+fn recipe(args: &FitArgs, penalty: Penalty, stop: kgard::Stop<f64>, mu: Option<f64>) -> Recipe {
+    match args.method {
+        Method::Kgard => Recipe::Kgard { penalty, stop, refit_lambda: args.refit_lambda },
+        Method::Krr => Recipe::Krr { penalty },
+        // Data without noise: any threshold above nothing will do.
+        Method::Ram => Recipe::Ram { penalty, mu: mu.unwrap_or_default().max(f64::MIN_POSITIVE) },
+        Method::RbRvm => Recipe::RbRvm,
+    }
+}
+
+/// A tuner of the kernel that is asked for, with a length per input where they
+/// are open.
+fn tuner(args: &FitArgs, mut kernel: AnyKernel<f64>, dim: usize) -> Tuner<f64> {
+    if args.kernel.is_open() {
+        return Tuner::new();
+    }
+    kernel.separate_lengths(dim);
+    Tuner::with_kernel(kernel)
+}
+
+impl From<Norm> for tune::Penalty {
+    fn from(norm: Norm) -> Self {
+        match norm {
+            Norm::L2 => Self::L2,
+            Norm::Rkhs => Self::Rkhs,
+        }
+    }
+}
+
+/// Whether the tuner's own model is the result: it finds the outliers itself, and
+/// nothing was said of how to look for them.
+fn is_automatic(args: &FitArgs) -> bool {
     let search = args.stop.is_some() || args.at_most.is_some() || args.refit_lambda.is_some();
-    let given = |&(given, option): &(bool, &str)| given && option != "--regularizer";
-    !search && !args.penalty.options().iter().any(given)
+    let has_model = matches!(args.method, Method::Kgard | Method::Krr);
+    has_model && !search && !args.penalty.has_border()
 }
 
 /// Four digits: as many as the data tell, and few enough to be typed again.

@@ -64,6 +64,22 @@ pub trait Tunable<T: Real>: Kernel<T> + Clone {
         Err(Error::Unsupported { what: "a kernel that cannot be moved with its inputs" })
     }
 
+    /// The kernel of $z = (x - m) / s$ that this kernel of $x$ is: to learn on
+    /// standardised points. [`rescale`](Self::rescale) by the `scales` $s$ and
+    /// [`translate`](Self::translate) by the `centres` $m$ lead back.
+    ///
+    /// # Errors
+    /// As [`rescale`](Self::rescale) and [`translate`](Self::translate).
+    #[cfg(feature = "alloc")]
+    fn standardised(&self, centres: &[T], scales: &[T]) -> Result<Self, Error> {
+        let mut kernel = self.clone();
+        let back: alloc::vec::Vec<T> = centres.iter().map(|&m| -m).collect();
+        kernel.translate(&back)?;
+        let shrunk: alloc::vec::Vec<T> = scales.iter().map(|s| s.recip()).collect();
+        kernel.rescale(&shrunk)?;
+        Ok(kernel)
+    }
+
     /// Writes the logarithms of all parameters to `out`, of length
     /// [`parameters`](Self::parameters).
     fn log_parameters(&self, out: &mut [T]) {

@@ -351,12 +351,6 @@ impl<T: Real, K> Fit<T, K> {
         }
     }
 
-    /// The same fit, which ended for another reason.
-    pub(crate) fn with_reason(mut self, reason: StopReason) -> Self {
-        self.stop_reason = reason;
-        self
-    }
-
     /// The coefficients $\alpha$ of the kernel expansion.
     #[must_use]
     pub fn coefficients(&self) -> &[T] {

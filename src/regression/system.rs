@@ -302,7 +302,7 @@ impl<T: Real> Model<'_, T> {
     }
 }
 
-fn inner_product<T: Real>(a: &[T], b: &[T]) -> T {
+pub(crate) fn inner_product<T: Real>(a: &[T], b: &[T]) -> T {
     a.iter().zip(b).fold(T::zero(), |sum, (&a, &b)| sum + a * b)
 }
 

@@ -8,7 +8,7 @@ use kgard::kernel::{ParseKernelError, Product, Role, Scaled, Sum};
 use kgard::linalg::cholesky::Extending;
 use kgard::regression::stop::Reading;
 use kgard::theory::Identification;
-use kgard::tune::{self, Tuned, Tuner};
+use kgard::tune::{self, Model, Prediction, Trend, Tuner, Uncertainty, Unit};
 use kgard::*;
 
 /// A compile error unless all of them are.
@@ -29,7 +29,8 @@ are_shared! {
     Regularizer<'_, f64>, Stop<f64>, StopReason, Reading, Progress<'_, f64>,
     System<'_, f64>, PlanRef<'_, f64>, FitRef<'_, f64>, Workspace<'_, f64>, Outlier<f64>,
     Plan<f64, G>, Fit<f64, G>,
-    Tuner<f64, fn(f64) -> G>, Tuned<f64>, tune::Penalty,
+    Tuner<f64>, Tuner<f64, G>, Model<f64, G>, Prediction<f64>, Uncertainty<'_, f64, G>, Unit<f64>,
+    tune::Penalty, Trend,
     Ram<f64>, RbRvm<f64>, RbRvmFit<f64, G>, Identification<f64>,
     Plane<'_, f64>, PlaneBuf<f64>, Masks<'_>, Band<'_, f64>, Grid, Survey<f64>, Conditions<f64>,
     Denoiser<f64>, DenoisePlan<f64>, Denoised<f64>, Report<f64>,

@@ -10,11 +10,12 @@ use kgard::denoise::{
     Conditions, Denoised, Denoiser, Detection, Grid, KgBm3d, KgBm3dDenoised, Plane, PlaneBuf,
     Report, Smoothing, rb_rvm,
 };
+use kgard::kernel::AnyKernel;
 use kgard::kernel::{Product, Scaled, Sum};
 use kgard::regression::stop::Reading;
-use kgard::tune::{self, Tuned, Tuner};
+use kgard::tune::{self, Model, Tuner};
 use kgard::{
-    Error, Fit, Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Outlier, Plan, Polynomial,
+    Fit, Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Outlier, Plan, Polynomial,
     RationalQuadratic, Regularizer, Stop, StopReason, StopRule, denoise, theory,
 };
 use proptest::prelude::*;
@@ -184,18 +185,29 @@ fn stopping_rules_and_reasons() {
 #[test]
 fn tuned_and_theory() {
     let problem = Problem::new(60, 1, 5, 0.1, 3);
-    let tuner = Tuner::new(&problem.x, Gaussian::new, tune::Penalty::L2).unwrap();
-    let tuned = tuner.tune(&problem.y).unwrap();
-    round_trip(&tuned);
-    round_trip(&tune::Penalty::Rkhs);
-    let mut value = serde_json::to_value(&tuned).unwrap();
-    value["lambda"] = json!(-1.0);
-    assert!(refused::<Tuned<f64>>(&value).contains("lambda is -1"));
-    // Outliers that are none are the fit's to refuse.
-    value["lambda"] = json!(0.1);
-    value["outliers"] = json!([1, 99]);
-    let tuned = serde_json::from_value(value).unwrap();
-    assert_eq!(tuner.fit_tuned(&problem.y, &tuned), Err(Error::Index { index: 99, len: 60 }));
+    let model = Tuner::new().fit(&problem.x, &problem.y).unwrap();
+    round_trip(&model);
+    let read: Model<f64, AnyKernel<f64>> =
+        serde_json::from_value(serde_json::to_value(&model).unwrap()).unwrap();
+    assert_eq!(read.predict(&[0.3]), model.predict(&[0.3]));
+    for penalty in [tune::Penalty::Rkhs, tune::Penalty::L2] {
+        round_trip(&penalty);
+    }
+    for trend in [tune::Trend::Automatic, tune::Trend::Free, tune::Trend::None] {
+        round_trip(&trend);
+    }
+    let value = serde_json::to_value(&model).unwrap();
+    let with = |part: &str, new: serde_json::Value| {
+        let mut value = value.clone();
+        value[part] = new;
+        refused::<Model<f64, AnyKernel<f64>>>(&value)
+    };
+    assert!(with("lambda", json!(-1.0)).contains("lambda is -1"));
+    assert!(with("alpha", json!([1.0])).contains("coefficients"));
+    assert!(with("inside", json!(vec![0; model.fitted().len() - 5])).contains("0"));
+    assert!(with("beta", json!([1.0, 2.0, 3.0])).contains("slopes"));
+    assert!(with("units", json!([])).contains("units"));
+    assert!(with("noise", json!(vec![0.0; 55])).contains("noise"));
 
     round_trip(&theory::identification(3.0, &[], &[1.0], 0.1).unwrap());
     round_trip(&theory::identification(3.0, &[1.0, 2.0], &[1.0], 9.0).unwrap());

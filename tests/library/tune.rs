@@ -2,11 +2,35 @@
 use crate::common;
 
 use common::problem::{Problem, Random};
-use kgard::tune::{self, Penalty, SUBSET, Tuner};
-use kgard::{Error, Gaussian, Matern32, Plan, Regularizer, StopReason};
+use kgard::kernel::AnyKernel;
+use kgard::tune::{self, Model, Penalty, Trend, Tuner};
+use kgard::{Error, Gaussian, Kernel, Outlier, Plan, Points, Real, Regularizer};
+use nalgebra::{DMatrix, DVector};
 
-fn missed<K>(fit: &kgard::Fit<f64, K>, problem: &Problem) -> usize {
-    problem.wrong.iter().filter(|&&j| !fit.outliers().iter().any(|o| o.index == j)).count()
+fn kernel(text: &str) -> AnyKernel<f64> {
+    text.parse().unwrap()
+}
+
+fn missed(outliers: &[Outlier<f64>], wrong: &[usize]) -> usize {
+    wrong.iter().filter(|&&j| !outliers.iter().any(|o| o.index == j)).count()
+}
+
+fn indices<T: Real, K: kgard::Tunable<T>>(model: &Model<T, K>) -> Vec<usize> {
+    let mut indices: Vec<usize> = model.outliers().iter().map(|o| o.index).collect();
+    indices.sort_unstable();
+    indices
+}
+
+/// Noise that is the same in every test.
+fn noisy_sine(n: usize, noise: f64) -> (Vec<f64>, Vec<f64>) {
+    let mut random = Random(5);
+    let x: Vec<f64> = (0..n).map(|i| i as f64 / 10.0).collect();
+    let y = x.iter().map(|x| x.sin() + noise * random.normal()).collect();
+    (x, y)
+}
+
+fn largest_error(model: &Model<f64, AnyKernel<f64>>, x: &[f64], f: impl Fn(f64) -> f64) -> f64 {
+    x.iter().map(|&x| (model.predict(&[x]).unwrap() - f(x)).abs()).fold(0.0, f64::max)
 }
 
 /// Leave-one-out, literally: the point is removed and the rest fitted anew.
@@ -34,83 +58,340 @@ fn finds_outliers_and_function_with_no_numbers() {
     for penalty in [Penalty::L2, Penalty::Rkhs] {
         for (dim, n) in [(1, 120), (2, 196)] {
             let problem = Problem::new(n, dim, n / 12, 0.1, 3);
-            let tuner = Tuner::new(problem.points(), Gaussian::new, penalty).unwrap();
-            let tuned = tuner.tune(&problem.y).unwrap();
-            let fit = tuner.fit_tuned(&problem.y, &tuned).unwrap();
-            assert_eq!(fit.stop_reason(), StopReason::Automatic);
-            assert_eq!(missed(&fit, &problem), 0);
-            assert!(fit.outliers().len() <= n / 12 + 4);
-            assert!((tuned.noise / 0.1 - 1.0).abs() < 0.3, "{penalty:?}: noise {}", tuned.noise);
-            assert!(tuned.search_lambda >= tuned.lambda);
+            let tuner = Tuner::new().penalty(penalty);
+            let model = tuner.fit(problem.points(), &problem.y).unwrap();
+            assert_eq!(missed(model.outliers(), &problem.wrong), 0);
+            assert!(model.outliers().len() <= n / 12 + 4);
+            assert!((model.noise() / 0.1 - 1.0).abs() < 0.3, "{penalty:?}: {}", model.noise());
             let truth = |p: &[f64]| p.iter().map(|v| (5.0 * v).sin()).sum::<f64>();
-            let mse =
-                problem.points().iter().zip(fit.fitted()).map(|(p, f)| (truth(p) - f).powi(2));
-            let mse = mse.sum::<f64>() / n as f64;
+            let fitted = problem.points().iter().zip(model.fitted());
+            let mse = fitted.map(|(p, f)| (truth(p) - f).powi(2)).sum::<f64>() / n as f64;
             assert!(mse < 0.1 * 0.1 * 0.5, "{penalty:?}, {dim}-D: {mse}");
+            // Fitted values, residuals, outliers and predictions are one thing.
+            for (i, p) in problem.points().iter().enumerate() {
+                let outlier = model.outliers().iter().find(|o| o.index == i);
+                let off = outlier.map_or(0.0, |o| o.value) + model.residual()[i];
+                assert!((problem.y[i] - model.fitted()[i] - off).abs() < 1e-9);
+                assert!((model.predict(p).unwrap() - model.fitted()[i]).abs() < 1e-6);
+            }
+        }
+    }
+}
+
+/// A single value, however large, changes nothing but itself.
+#[test]
+fn size_of_an_outlier_does_not_matter() {
+    let (x, clean) = noisy_sine(60, 0.1);
+    let with = |value: f64| {
+        let mut y = clean.clone();
+        y[20] = value;
+        Tuner::new().fit(&x, &y).unwrap()
+    };
+    let first = with(1e2);
+    assert!(indices(&first).contains(&20));
+    assert!(largest_error(&first, &x, f64::sin) < 0.3);
+    for value in [1e6, 1e12, 1e20, f64::MAX] {
+        let other = with(value);
+        assert_eq!(indices(&other), indices(&first), "{value}");
+        let apart = largest_error(&other, &x, |x| first.predict(&[x]).unwrap());
+        assert!(apart < 1e-5, "{value}: {apart}");
+        let off = other.outliers().iter().find(|o| o.index == 20).unwrap().value;
+        assert!((off / value - 1.0).abs() < 0.1);
+    }
+}
+
+#[test]
+fn size_of_an_outlier_does_not_matter_in_f32() {
+    let (x, clean) = noisy_sine(60, 0.1);
+    let x: Vec<f32> = x.iter().map(|&x| x as f32).collect();
+    for value in [1e2_f32, 1e6, 1e12, f32::MAX] {
+        let mut y: Vec<f32> = clean.iter().map(|&y| y as f32).collect();
+        y[20] = value;
+        let model = Tuner::new().fit(&x, &y).unwrap();
+        assert!(indices(&model).contains(&20));
+        for &x in &x {
+            assert!((model.predict(&[x]).unwrap() - x.sin()).abs() < 0.3, "{value}");
+        }
+    }
+}
+
+/// Units and offsets of inputs and target change nothing but themselves.
+#[test]
+fn units_do_not_matter() {
+    let problem = Problem::new(90, 1, 8, 0.1, 11);
+    let first = Tuner::new().fit(&problem.x, &problem.y).unwrap();
+    let scale = |v: &[f64], a: f64, b: f64| -> Vec<f64> { v.iter().map(|v| a * v + b).collect() };
+    let units = [
+        (1e-8, 0.0, 1.0, 0.0),
+        (1.0, 1e4, 1.0, 0.0),
+        (1e30, 1e31, 1e-30, 0.0),
+        (1e-300, 0.0, 1e200, 0.0),
+        (-3.0, 7.0, 1e6, 1e8),
+        (1e300, 0.0, 1e-200, 0.0),
+    ];
+    for (a, b, c, d) in units {
+        let (x, y) = (scale(&problem.x, c, d), scale(&problem.y, a, b));
+        let other = Tuner::new().fit(&x, &y).unwrap();
+        assert_eq!(indices(&other), indices(&first), "{a} {b} {c} {d}");
+        assert!((other.noise() / (a.abs() * first.noise()) - 1.0).abs() < 1e-3);
+        for (f, g) in other.fitted().iter().zip(first.fitted()) {
+            let apart = ((f - b) / a - g).abs();
+            assert!(apart < 1e-4, "{a} {b} {c} {d}: {apart}");
         }
     }
 }
 
 #[test]
-fn many_points_are_judged_on_some() {
-    let problem = Problem::new(1000, 1, 40, 0.1, 3);
-    let tuner = Tuner::new(&problem.x, Gaussian::new, Penalty::L2).unwrap();
-    let tuned = tuner.tune(&problem.y).unwrap();
-    assert!(tuned.outliers.len() < SUBSET / 2);
-    let fit = tuner.fit_tuned(&problem.y, &tuned).unwrap();
-    assert_eq!(missed(&fit, &problem), 0);
-    assert!(fit.outliers().len() < 50, "{}", fit.outliers().len());
-    // The lambda fits the number of points: as good as one tuned on few.
-    let mse = problem.x.iter().zip(fit.fitted()).map(|(x, f)| ((5.0 * x).sin() - f).powi(2));
-    assert!(mse.sum::<f64>() / 1000.0 < 3e-4);
-}
-
-#[test]
-fn what_is_given_is_kept() {
-    let problem = Problem::new(100, 1, 8, 0.1, 3);
-    let widths = Tuner::with_grid(&problem.x, Gaussian::new, Penalty::L2, Some(&[0.25]), None);
-    let tuned = widths.unwrap().tune(&problem.y).unwrap();
-    assert!((tuned.width - 0.25).abs() < 1e-12);
-    let both =
-        Tuner::with_grid(&problem.x, Gaussian::new, Penalty::L2, Some(&[0.25]), Some(&[0.125]));
-    let tuned = both.unwrap().tune(&problem.y).unwrap();
-    assert!((tuned.width - 0.25).abs() < 1e-12 && (tuned.lambda - 0.125).abs() < 1e-12);
-}
-
-#[test]
-fn other_kernels_and_single_precision() {
-    let problem = Problem::new(100, 1, 8, 0.1, 3);
-    let fit =
-        Tuner::new(&problem.x, Matern32::new, Penalty::Rkhs).unwrap().fit(&problem.y).unwrap();
-    assert_eq!(missed(&fit, &problem), 0);
-    let x: Vec<f32> = problem.x.iter().map(|&x| x as f32).collect();
-    let y: Vec<f32> = problem.y.iter().map(|&y| y as f32).collect();
-    let fit = Tuner::new(&x, Gaussian::new, Penalty::L2).unwrap().fit(&y).unwrap();
-    for j in &problem.wrong {
-        assert!(fit.outliers().iter().any(|o| o.index == *j));
+fn inputs_of_different_units() {
+    let mut random = Random(3);
+    let x: Vec<f64> =
+        (0..150).flat_map(|_| [random.uniform(), 1000.0 * random.uniform()]).collect();
+    let truth = |p: &[f64]| (6.0 * p[0]).sin() + (p[1] / 200.0).cos();
+    let mut y: Vec<f64> = x.chunks(2).map(|p| truth(p) + 0.05 * random.normal()).collect();
+    let wrong: Vec<usize> = (0..15).map(|i| 10 * i + 3).collect();
+    for &i in &wrong {
+        y[i] += 2.0;
+    }
+    let model = Tuner::new().fit(Points::new(&x, 2).unwrap(), &y).unwrap();
+    assert_eq!(missed(model.outliers(), &wrong), 0);
+    assert!(model.outliers().len() <= 17);
+    for p in x.chunks(2) {
+        assert!((model.predict(p).unwrap() - truth(p)).abs() < 0.15);
     }
 }
 
 #[test]
-fn awkward_data() {
-    // Too few points, all the same, no noise, constant, duplicates.
-    let tune = |x: &[f64], y: &[f64]| Tuner::new(x, Gaussian::new, Penalty::L2)?.fit(y);
-    assert!(matches!(tune(&[0.0; 5], &[0.0; 5]), Err(Error::TooShort { needed: 8, .. })));
-    assert!(matches!(tune(&[1.0; 20], &[0.0; 20]), Err(Error::NotPositive { .. })));
-    let x: Vec<f64> = (0..40).map(|i| i as f64 / 40.0).collect();
-    assert!(matches!(tune(&x, &[0.0; 3]), Err(Error::Length { .. })));
-    assert!(matches!(tune(&x, &[f64::NAN; 40]), Err(Error::NotFinite { .. })));
-    let flat = tune(&x, &[2.5; 40]).unwrap();
-    assert!(flat.fitted().iter().all(|f| (f - 2.5).abs() < 0.1));
-    let zero = tune(&x, &[0.0; 40]).unwrap();
-    assert!(zero.outliers().is_empty());
-    let mut clean: Vec<f64> = x.iter().map(|x| (6.0 * x).sin()).collect();
-    clean[20] += 3.0;
-    assert!(tune(&x, &clean).unwrap().outliers().iter().any(|o| o.index == 20));
-    let mut random = Random(3);
-    let double: Vec<f64> = (0..60).map(|i| (i / 2) as f64 / 30.0).collect();
-    let noisy: Vec<f64> = double.iter().map(|x| (6.0 * x).sin() + 0.1 * random.normal()).collect();
-    assert!(tune(&double, &noisy).unwrap().outliers().len() < 10);
+fn nothing_is_wrong_with_data_without_noise() {
+    let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+    let of = |f: &dyn Fn(f64) -> f64| -> Vec<f64> { x.iter().map(|&x| f(x)).collect() };
+    let exact: [(&str, &dyn Fn(f64) -> f64, f64); 5] = [
+        ("sine", &f64::sin, 1e-4),
+        ("line", &|x| 2.0 * x + 1.0, 1e-6),
+        ("square", &|x| x * x, 1e-3),
+        ("constant", &|_| 3.0, 0.0),
+        ("zero", &|_| 0.0, 0.0),
+    ];
+    for (name, f, tolerance) in exact {
+        let model = Tuner::new().fit(&x, &of(f)).unwrap();
+        assert!(model.outliers().is_empty(), "{name}: {:?}", model.outliers());
+        assert!(largest_error(&model, &x, f) <= tolerance, "{name}");
+    }
+    // Digits of a display, and the last one of them flickering.
+    let rounded = Tuner::new().fit(&x, &of(&|x| (10.0 * x.sin()).round())).unwrap();
+    assert!(rounded.outliers().is_empty());
+    let mut flicker = vec![1000.0; 100];
+    for i in [17, 50, 80] {
+        flicker[i] += if i == 50 { 1.0 } else { -1.0 };
+    }
+    assert!(Tuner::new().fit(&x, &flicker).unwrap().outliers().is_empty());
+    // What stands out of a constant does so by more than a digit.
+    let mut spike = vec![3.0; 100];
+    spike[17] = 5.0;
+    let model = Tuner::new().fit(&x, &spike).unwrap();
+    assert_eq!(indices(&model), [17]);
+    assert_eq!((model.outliers()[0].value, model.predict(&[1.7]).unwrap()), (2.0, 3.0));
+}
+
+/// Friedman's function with five inputs that matter and five that do not.
+#[test]
+fn many_inputs() {
+    let mut random = Random(8);
+    let truth = |p: &[f64]| {
+        10.0 * (std::f64::consts::PI * p[0] * p[1]).sin()
+            + 20.0 * (p[2] - 0.5).powi(2)
+            + 10.0 * p[3]
+            + 5.0 * p[4]
+    };
+    let draw = |n: usize, random: &mut Random| -> Vec<f64> {
+        (0..10 * n).map(|_| random.uniform()).collect()
+    };
+    let x = draw(200, &mut random);
+    let mut y: Vec<f64> = x.chunks(10).map(|p| truth(p) + random.normal()).collect();
+    for i in 0..20 {
+        y[10 * i + 1] += if i % 2 == 0 { 15.0 } else { -15.0 };
+    }
+    let model = Tuner::new().fit(Points::new(&x, 10).unwrap(), &y).unwrap();
+    let test = draw(300, &mut random);
+    let values: Vec<f64> = test.chunks(10).map(truth).collect();
+    let mean = values.iter().sum::<f64>() / 300.0;
+    let (mut error, mut spread) = (0.0, 0.0);
+    for (p, v) in test.chunks(10).zip(&values) {
+        error += (model.predict(p).unwrap() - v).powi(2);
+        spread += (v - mean).powi(2);
+    }
+    let relative = (error / spread).sqrt();
+    assert!(relative < 0.25, "{relative}");
+    let relevance = model.relevance();
+    assert!((relevance.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    let least = relevance[..5].iter().copied().fold(1.0, f64::min);
+    let most = relevance[5..].iter().copied().fold(0.0, f64::max);
+    assert!(least > 3.0 * most, "{relevance:?}");
+}
+
+/// The posterior of a Gaussian process by dense matrices: universal kriging with
+/// a constant.
+#[test]
+fn uncertainty_is_the_posterior() {
+    let problem = Problem::new(30, 1, 0, 0.1, 2);
+    let given = kernel("matern52(0.4)");
+    let tuner = Tuner::with_kernel(given.clone()).lambda(0.05).trend(Trend::None);
+    let tuner = tuner.standardize(false).outliers(false).uneven_noise(false);
+    let model = tuner.fit(&problem.x, &problem.y).unwrap();
+    let n = problem.n();
+    let at = |a: f64, b: f64| given.evaluate(&[a], &[b]);
+    let c = DMatrix::from_fn(n, n, |i, j| {
+        at(problem.x[i], problem.x[j]) + if i == j { 0.05 } else { 0.0 }
+    });
+    let inverse = c.try_inverse().unwrap();
+    let y = DVector::from_column_slice(&problem.y);
+    let one = DVector::from_element(n, 1.0);
+    let information = one.dot(&(&inverse * &one));
+    let bias = one.dot(&(&inverse * &y)) / information;
+    let v = y - &one * bias;
+    let variance = v.dot(&(&inverse * &v)) / (n - 1) as f64;
+    let uncertainty = model.uncertainty().unwrap();
+    for x in [-0.2, 0.11, 0.5, 0.77, 1.6] {
+        let k = DVector::from_fn(n, |i, _| at(x, problem.x[i]));
+        let prediction = uncertainty.at(&[x]).unwrap();
+        let mean = bias + k.dot(&(&inverse * &v));
+        let unknown = 1.0 - one.dot(&(&inverse * &k));
+        let explained = k.dot(&(&inverse * &k)) - unknown * unknown / information;
+        let of_f = variance * (at(x, x) - explained);
+        assert!((prediction.value - mean).abs() < 1e-9, "{x}");
+        assert!((prediction.deviation / of_f.sqrt() - 1.0).abs() < 1e-8, "{x}");
+        assert!((prediction.noise / (0.05 * variance).sqrt() - 1.0).abs() < 1e-9);
+        let (low, high) = prediction.interval(0.95).unwrap();
+        let half = 1.959_96 * prediction.total_deviation();
+        assert!((high - low - 2.0 * half).abs() < 1e-2 * half);
+    }
+    let prediction = uncertainty.at(&[0.5]).unwrap();
+    for level in [0.0, 1.0, f64::NAN] {
+        assert!(matches!(prediction.interval(level), Err(Error::NotPositive { .. })));
+    }
+}
+
+/// Of new measurements, 95 % lie in the intervals for 95 %.
+#[test]
+fn intervals_cover_what_they_say() {
+    let (mut inside, mut all) = (0.0, 0.0);
+    for seed in 0..8 {
+        let problem = Problem::new(120, 1, 8, 0.2, seed);
+        let model = Tuner::new().fit(&problem.x, &problem.y).unwrap();
+        let uncertainty = model.uncertainty().unwrap();
+        let mut random = Random(seed + 100);
+        for _ in 0..100 {
+            let x = random.uniform();
+            let y = (5.0 * x).sin() + 0.2 * random.normal();
+            let (low, high) = uncertainty.at(&[x]).unwrap().interval(0.95).unwrap();
+            all += 1.0;
+            inside += f64::from(u8::from(low <= y && y <= high));
+        }
+    }
+    let share = inside / all;
+    assert!((share - 0.95_f64).abs() < 0.03, "{share}");
+}
+
+/// Rows that are known to be noisy count less, and are no outliers for it.
+#[test]
+fn weights_are_inverse_variances() {
+    let mut random = Random(9);
+    let x: Vec<f64> = (0..120).map(|i| f64::from(i) / 20.0).collect();
+    let deviation = |i: usize| if i % 3 == 0 { 1.0 } else { 0.05 };
+    let y: Vec<f64> =
+        x.iter().enumerate().map(|(i, x)| x.sin() + deviation(i) * random.normal()).collect();
+    let weights: Vec<f64> = (0..120).map(|i| 700.0 / deviation(i).powi(2)).collect();
+    let model = Tuner::new().fit_weighted(&x, &y, &weights).unwrap();
+    assert!(model.outliers().len() <= 1, "{:?}", model.outliers());
+    assert!(largest_error(&model, &x, f64::sin) < 0.1);
+    let refused = |weights: &[f64]| Tuner::new().fit_weighted(&x, &y, weights).unwrap_err();
+    assert!(matches!(refused(&weights[1..]), Error::Length { .. }));
+    assert!(matches!(refused(&[0.0; 120]), Error::NotPositive { .. }));
+}
+
+/// What is linear goes on where there are no data.
+#[test]
+fn trends_go_on() {
+    let mut random = Random(4);
+    let x: Vec<f64> = (0..80).map(|i| f64::from(i) / 8.0).collect();
+    let y: Vec<f64> =
+        x.iter().map(|x| 5.0 + 3.0 * x + (2.0 * x).sin() + 0.1 * random.normal()).collect();
+    let at = |trend: Trend| {
+        let model = Tuner::new().trend(trend).fit(&x, &y).unwrap();
+        (model.predict(&[15.0]).unwrap(), model.slopes())
+    };
+    for trend in [Trend::Automatic, Trend::Free] {
+        let (far, slopes) = at(trend);
+        assert!((far - 50.0).abs() < 4.0, "{trend:?}: {far}");
+        assert!((slopes[0] - 3.0).abs() < 0.5, "{trend:?}: {slopes:?}");
+    }
+    assert!(at(Trend::None).1.is_empty());
+}
+
+/// More points than parameters are tuned to: every point is judged all the same.
+#[test]
+fn many_points() {
+    let problem = Problem::new(900, 1, 40, 0.1, 3);
+    assert!(problem.n() > tune::MOST);
+    let model = Tuner::new().fit(&problem.x, &problem.y).unwrap();
+    assert_eq!(missed(model.outliers(), &problem.wrong), 0);
+    assert!(model.outliers().len() <= 45);
+    assert!(largest_error(&model, &problem.x, |x| (5.0 * x).sin()) < 0.1);
+}
+
+/// Many wrong points at a time, at both ends and in bursts.
+#[test]
+fn outliers_in_bursts() {
+    let mut random = Random(12);
+    let x: Vec<f64> = (0..160).map(|i| f64::from(i) / 16.0).collect();
+    let mut y: Vec<f64> = x.iter().map(|x| x.sin() + 0.1 * random.normal()).collect();
+    let wrong: Vec<usize> = [0, 40, 90, 155].iter().flat_map(|&start| start..start + 5).collect();
+    for &i in &wrong {
+        y[i] += 2.0;
+    }
+    let model = Tuner::new().fit(&x, &y).unwrap();
+    assert_eq!(missed(model.outliers(), &wrong), 0);
+    assert!(model.outliers().len() <= wrong.len() + 2);
+}
+
+#[test]
+fn kernels_of_the_users_are_tuned() {
+    let mut random = Random(1);
+    let x: Vec<f64> = (0..150).map(|i| f64::from(i) / 25.0).collect();
+    let f = |x: f64| (std::f64::consts::TAU * x).sin() + 0.2 * x;
+    let mut y: Vec<f64> = x.iter().map(|&x| f(x) + 0.1 * random.normal()).collect();
+    y[70] += 2.0;
+    let tuner = Tuner::with_kernel(kernel("periodic(1) + matern52"));
+    let model = tuner.fit(&x, &y).unwrap();
+    assert_eq!(indices(&model), [70]);
+    assert!(model.kernel().to_string().starts_with("periodic(1"), "{}", model.kernel());
+    // It has learned the period's shape, and goes on with it.
+    for x in [6.1, 6.4, 6.7] {
+        assert!((model.predict(&[x]).unwrap() - f(x)).abs() < 0.3, "{x}");
+    }
+    // A concrete kernel of the library, and what is given stays.
+    let model = Tuner::with_kernel(Gaussian::new(1.0)).fit(&x, &y).unwrap();
+    assert!(model.kernel().sigma() != 1.0);
+    let model = Tuner::with_kernel(kernel("gaussian(0.5)")).lambda(0.03).fit(&x, &y).unwrap();
+    assert_eq!(model.kernel().to_string(), "gaussian(0.5)");
+    assert!((model.lambda() - 0.03).abs() < 1e-12);
+}
+
+#[test]
+fn what_cannot_be_tuned_is_refused() {
+    let x: Vec<f64> = (0..20).map(f64::from).collect();
+    let y = x.clone();
+    let fit = |x: &[f64], y: &[f64]| Tuner::new().fit(x, y).unwrap_err();
+    assert!(matches!(fit(&x[..7], &y[..7]), Error::TooShort { needed: 8, found: 7, .. }));
+    assert!(matches!(fit(&x, &y[1..]), Error::Length { .. }));
+    let mut bad = y.clone();
+    bad[3] = f64::NAN;
+    assert!(matches!(fit(&x, &bad), Error::NotFinite { index: 3, .. }));
+    assert!(matches!(fit(&bad, &y), Error::NotFinite { index: 3, .. }));
+    let lambda = Tuner::new().lambda(-1.0).fit(&x, &y).unwrap_err();
+    assert!(matches!(lambda, Error::NotPositive { what: "lambda", .. }));
+    let model = Tuner::new().fit(&x, &y).unwrap();
+    assert!(matches!(model.predict(&[1.0, 2.0]), Err(Error::Dimension { .. })));
+    assert!(matches!(model.predict(&[f64::INFINITY]), Err(Error::NotFinite { .. })));
 }
 
 /// Outliers of one sign side by side at the border, which the function could
@@ -125,9 +406,8 @@ fn clusters_at_the_border() {
                 problem.wrong.push(j);
             }
         }
-        let tuner = Tuner::new(&problem.x, Gaussian::new, Penalty::L2).unwrap();
-        let fit = tuner.fit(&problem.y).unwrap();
-        assert_eq!(missed(&fit, &problem), 0, "seed {seed}");
+        let fit = Tuner::new().fit(&problem.x, &problem.y).unwrap();
+        assert_eq!(missed(fit.outliers(), &problem.wrong), 0, "seed {seed}");
         assert!(fit.outliers().len() < problem.wrong.len() + 5, "seed {seed}");
     }
     let mut random = Random(9);
@@ -139,7 +419,7 @@ fn clusters_at_the_border() {
         y[j] -= 40.0;
     }
     let points = kgard::Points::new(&x, 2).unwrap();
-    let fit = Tuner::new(points, Gaussian::new, Penalty::L2).unwrap().fit(&y).unwrap();
+    let fit = Tuner::new().fit(points, &y).unwrap();
     for j in [0, 1, 2, 90, 130, 200] {
         assert!(fit.outliers().iter().any(|o| o.index == j), "{j}");
     }

@@ -4,12 +4,13 @@ use super::announce_size;
 use crate::args::FitArgs;
 use crate::error::{Error, Result};
 use crate::input::{Source, not_both_stdin};
-use crate::messages::{detail, instead_of_stdout, message};
-use crate::method::Method;
+use crate::messages::{detail, instead_of_stdout, message, warn};
+use crate::method::{Method, Recipe};
 use crate::model::{Head, Model};
-use crate::number::counted;
+use crate::number::{counted, short};
 use crate::output::{Staged, is_stdout, to_stdout};
 use crate::parameters::Parameters;
+use crate::penalty::Norm;
 use crate::plot::Format;
 use crate::report::Report;
 use crate::table::Table;
@@ -33,6 +34,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
     announce_size(points.len());
     let start = Instant::now();
     let (kernel, recipe) = choose(args, points, &data.y)?;
+    warn_of_offset(&recipe, &data.y);
     let chosen = Instant::now();
     let solution = recipe.solve(points, &data.y, &kernel)?;
     detail(&format!(
@@ -43,6 +45,18 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
         chosen.elapsed().as_secs_f64()
     ));
     let parameters = Parameters::new(&recipe, kernel);
+    let tuned = match recipe {
+        Recipe::Automatic { model, .. } => Some(model),
+        _ => None,
+    };
+    if tuned.is_none()
+        && let Some((_, option)) = args.tuning_options().into_iter().find(|(given, _)| *given)
+    {
+        return Err(Error::usage(format!(
+            "{option} is for a model that is tuned: leave --sigma or --lambda open, and give none \
+             of --stop, --at-most, --refit-lambda and --border, with --method kgard or krr"
+        )));
+    }
 
     let report = Report {
         parameters: parameters.clone(),
@@ -50,6 +64,8 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
         target: data.target_name.as_deref(),
         points,
         solution: &solution,
+        tuned: tuned.as_deref(),
+        y: &data.y,
     };
     let text = if args.json { report.json()? } else { report.summary() };
 
@@ -61,13 +77,15 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
         bias: solution.bias,
         coefficients: solution.coefficients.clone(),
         points: points.iter().map(<[f64]>::to_vec).collect(),
+        slopes: tuned.as_ref().map(|tuned| tuned.slopes()).unwrap_or_default(),
+        tuned,
     };
     let mut staged = Staged::default();
     if let Some(path) = &args.output {
         staged.add(path, model.to_bytes()?)?;
     }
     if let (Some(grid), Some(path)) = (&grid, &args.predictions) {
-        staged.add(path, model.predictions(grid)?)?;
+        staged.add(path, model.predictions(grid, args.interval)?)?;
     }
     if let (Some(format), Some(path)) = (picture, &args.plot) {
         staged.add(path, format.render(&model.plot(&data.y, &solution)?)?)?;
@@ -84,6 +102,31 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
         to_stdout(text.as_bytes())
     }
 }
+
+/// The l2 penalty shrinks the bias, which is wrong of data far from zero.
+fn warn_of_offset(recipe: &Recipe, y: &[f64]) {
+    let (Recipe::Kgard { penalty, .. } | Recipe::Krr { penalty } | Recipe::Ram { penalty, .. }) =
+        recipe
+    else {
+        return;
+    };
+    let mut sorted = y.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let quantile = |part: usize| sorted[(y.len() - 1) * part / 4];
+    let (centre, spread) = (quantile(2).abs(), quantile(3) - quantile(1));
+    if penalty.norm == Norm::L2 && centre > FAR_FROM_ZERO * spread {
+        warn(&format!(
+            "the target lies around {}, far from zero for its spread of {}, and the l2 penalty \
+             shrinks the bias: subtract an offset, or give --regularizer rkhs, which leaves the \
+             bias free",
+            short(quantile(2)),
+            short(spread)
+        ));
+    }
+}
+
+/// Medians beyond so many quartile distances are an offset.
+const FAR_FROM_ZERO: f64 = 5.0;
 
 /// The option that sends something else than the report to standard output.
 fn to_stdout_instead(args: &FitArgs) -> Option<&'static str> {

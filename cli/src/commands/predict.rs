@@ -12,7 +12,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<()> {
     let (model, grid) = (Source::new(&args.model), Source::new(&args.grid));
     not_both_stdin(model, grid)?;
     let model = Model::read(model)?;
-    let predictions = model.predictions(&Table::read(grid)?)?;
+    let predictions = model.predictions(&Table::read(grid)?, args.interval)?;
     let mut staged = Staged::default();
     staged.add(&args.output, predictions)?;
     staged.commit()

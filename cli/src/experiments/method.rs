@@ -47,12 +47,7 @@ impl Method {
     }
 
     /// Does what can be done before there are data.
-    /// The tuner of the automatic method is shared by all settings.
-    pub(crate) fn prepare<'d>(
-        &self,
-        design: &'d Design,
-        automatic: &'d AutomaticOf<'d>,
-    ) -> Result<Box<dyn Estimator + 'd>, Error> {
+    pub(crate) fn prepare<'d>(&self, design: &'d Design) -> Result<Box<dyn Estimator + 'd>, Error> {
         Ok(match *self {
             Self::Kgard { lambda, epsilon } => Box::new(Kgard::new(design, lambda, epsilon)?),
             Self::Refit { lambda, epsilon, second } => {
@@ -60,7 +55,7 @@ impl Method {
             }
             Self::Ram { lambda, mu } => Box::new(RamOf::new(design, lambda, mu)?),
             Self::RbRvm => Box::new(RbRvmOf::new(design)),
-            Self::Automatic => Box::new(automatic),
+            Self::Automatic => Box::new(AutomaticOf::new(design)),
         })
     }
 }

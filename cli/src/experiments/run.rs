@@ -4,7 +4,6 @@
 //! order of the runs: neither the number of threads nor their luck changes a
 //! result.
 
-use super::automatic::AutomaticOf;
 use super::report::{Report, Row};
 use super::score::{Average, Score};
 use super::{Paper, Table};
@@ -61,11 +60,10 @@ impl Table {
     /// Runs the experiment.
     pub(crate) fn run(&self, runs: Runs) -> Result<Report> {
         let progress = runs.progress(self.name, self.settings.len());
-        let automatic = AutomaticOf::new(&self.design)?;
         let mut rows = Vec::new();
         for (index, setting) in self.settings.iter().enumerate() {
             let methods: std::result::Result<Vec<_>, kgard::Error> =
-                setting.methods.iter().map(|(m, _)| m.prepare(&self.design, &automatic)).collect();
+                setting.methods.iter().map(|(m, _)| m.prepare(&self.design)).collect();
             let methods = methods?;
             let scores = runs.each(self.name, index, &progress, |random| {
                 let sample = (setting.draw)(&self.design, random);

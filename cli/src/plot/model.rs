@@ -5,7 +5,6 @@ use crate::error::Result;
 use crate::method::{Method, Solution};
 use crate::model::Model;
 use crate::number::counted;
-use kgard::Points;
 
 /// Places at which a curve is evaluated.
 const CURVE: u32 = 800;
@@ -53,14 +52,13 @@ impl Model {
 
     /// The function from the first to the last of the inputs.
     fn curve(&self, x: &[f64]) -> Result<Vec<(f64, f64)>> {
-        let kernel = self.parameters.kernel.kernel::<f64>()?;
-        let points = Points::new(x, 1)?;
+        let function = self.function()?;
         let low = x.iter().copied().fold(f64::INFINITY, f64::min);
         let high = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let at = |i: u32| {
             let part = f64::from(i) / f64::from(CURVE);
             let x = low * (1.0 - part) + high * part;
-            Ok((x, kgard::predict(points, &kernel, &self.coefficients, self.bias, &[x])?))
+            Ok((x, function.at(&[x])?))
         };
         (0..=CURVE).map(at).collect()
     }

@@ -46,25 +46,6 @@ impl<T: Real> AnyKernel<T> {
         }
     }
 
-    /// The kernel of $z = (x - m) / s$ that this kernel of $x$ is, to learn on
-    /// standardised points: one `centre` $m$ and one `scale` $s$ per input.
-    /// [`rescale`](Tunable::rescale) by $s$ and [`translate`](Tunable::translate)
-    /// by $m$ lead back.
-    ///
-    /// An origin that nobody has given becomes the centre of the points, in which
-    /// polynomials are best conditioned; nothing else changes its meaning.
-    ///
-    /// # Errors
-    /// If the kernel is for another number of inputs.
-    pub fn standardised(&self, centre: &[T], scale: &[T]) -> Result<Self, Error> {
-        let mut kernel = self.clone();
-        let back: Vec<T> = scale.iter().map(|scale| scale.recip()).collect();
-        let away: Vec<T> = centre.iter().map(|&centre| -centre).collect();
-        kernel.move_origins(&away)?;
-        kernel.rescale(&back)?;
-        Ok(kernel)
-    }
-
     /// Moves the origins that were given.
     fn move_origins(&mut self, by: &[T]) -> Result<(), Error> {
         match &mut self.0 {
@@ -169,6 +150,17 @@ fn scale<T: Real>(entries: &mut [T], by: T) {
 }
 
 impl<T: Real> Tunable<T> for AnyKernel<T> {
+    /// An origin that nobody has given becomes the centre of the points, in which
+    /// polynomials are best conditioned; nothing else changes its meaning.
+    fn standardised(&self, centres: &[T], scales: &[T]) -> Result<Self, Error> {
+        let mut kernel = self.clone();
+        let back: Vec<T> = scales.iter().map(|scale| scale.recip()).collect();
+        let away: Vec<T> = centres.iter().map(|&centre| -centre).collect();
+        kernel.move_origins(&away)?;
+        kernel.rescale(&back)?;
+        Ok(kernel)
+    }
+
     fn parameters(&self) -> usize {
         each_leaf!(&self.0, leaf => leaf.parameters(),
             Node::Sum(terms) => terms

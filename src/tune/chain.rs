@@ -1,0 +1,224 @@
+//! Parameters and outliers in turn, from one start to where both settle.
+
+use super::Penalty;
+use super::likelihood::Memory;
+use super::minimize::{Effort, minimize};
+use super::parameters::{State, Variables, cost_of_uneven_noise};
+use super::sample::Sample;
+use super::select::{self, Maker, Setting};
+use super::subset;
+use crate::Real;
+use crate::kernel::Tunable;
+use crate::real::{constant, count};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// What an outlier costs in the description: the logarithm of the range of its
+/// values, in robust deviations of the target.
+const OUTLIER_RANGE: f64 = 6.0;
+/// $\tfrac12 (1 + \log 2 \pi)$: what a good point costs beside its deviation.
+const GOOD_POINT: f64 = 1.418_938_533_204_672_7;
+/// Rounds of selection and tuning before it has to be enough; fewer where all
+/// points are too many to tune to, and only the outliers change.
+const ROUNDS: usize = 8;
+const ROUNDS_OF_MANY: usize = 3;
+/// Rounds in which the scale is the robust one.
+const ROBUST_ROUNDS: usize = 2;
+
+/// Parameters, outliers, and how long the description of the data is with them.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate<T, K> {
+    pub(super) state: State<T, K>,
+    /// Ascending.
+    pub(super) support: Vec<usize>,
+    pub(super) score: T,
+}
+
+/// The data of one search, and its memory.
+pub(super) struct Engine<'a, T> {
+    pub(super) sample: &'a Sample<T>,
+    pub(super) penalty: Penalty,
+    /// The smallest deviation that means anything: rounding, or the step in which
+    /// the target is given.
+    pub(super) floor: T,
+    /// $\lambda$ is given, and stays.
+    pub(super) fixed_lambda: Option<T>,
+    /// Points of the likelihood's gradient, at the most; a spread part stands in
+    /// for more.
+    pub(super) most: usize,
+    /// Look for outliers at all.
+    pub(super) robust: bool,
+    /// Let the noise depend on the inputs.
+    pub(super) uneven_noise: bool,
+    /// Try slopes that are much steeper than the function.
+    pub(super) steep_trend: bool,
+    pub(super) memory: Memory<T>,
+}
+
+impl<'a, T: Real> Engine<'a, T> {
+    /// The points that are not in the support.
+    pub(super) fn inside(&self, support: &[usize]) -> Vec<usize> {
+        complement(self.sample.len(), support)
+    }
+
+    /// Tunes to the points that are not in the support: the most likely
+    /// parameters, with weak priors. With `tied`, one length for all inputs.
+    /// Gives the value that was minimised, which is that of a part of the points
+    /// where there are too many.
+    pub(super) fn tune<K: Tunable<T>>(
+        &mut self,
+        state: &mut State<T, K>,
+        support: &[usize],
+        tied: bool,
+        effort: Effort<T>,
+    ) -> Option<T> {
+        let inside = self.inside(support);
+        if inside.len() <= self.most {
+            let part = self.sample.part(&inside);
+            return self.climb(state, &part, tied, effort);
+        }
+        let part = self.sample.part(&inside);
+        let few = part.part(&subset::representative(&part, self.most));
+        self.climb(state, &few, tied, effort)
+    }
+
+    /// The minimum for a sample, all of whose points count.
+    pub(super) fn climb<K: Tunable<T>>(
+        &mut self,
+        state: &mut State<T, K>,
+        part: &Sample<T>,
+        tied: bool,
+        effort: Effort<T>,
+    ) -> Option<T> {
+        let variables =
+            Variables::new(state, part.dim, part.len(), tied, self.fixed_lambda.is_some());
+        let mut x = variables.start();
+        let mut trial = state.clone();
+        let mut by_parameter = vec![T::zero(); state.kernel.parameters() + 1];
+        let mut by_gamma = vec![T::zero(); state.gamma.len()];
+        let mut sample = part.clone();
+        let (memory, penalty) = (&mut self.memory, self.penalty);
+        let f = |x: &[T], gradient: &mut [T]| {
+            variables.write(x, &mut trial);
+            let lambda = trial.lambda();
+            sample.noise = part.noise_with(&trial.gamma);
+            sample.slope_variance = trial.slope_variance;
+            let solved = memory.solve(&sample, &trial.kernel, lambda, penalty, true)?;
+            memory.gradient(&sample, &solved, lambda, penalty, &mut by_parameter)?;
+            sample.by_gamma(&memory.weights, lambda, &mut by_gamma);
+            variables.gather(&by_parameter, &by_gamma, gradient);
+            Some(solved.f + variables.prior(x, gradient))
+        };
+        let value = minimize(f, &mut x, &variables.bounds(), effort)?;
+        variables.write(&x, state);
+        Some(value)
+    }
+
+    /// What [`climb`](Self::climb) minimises, at these parameters.
+    fn value<K: Tunable<T>>(&mut self, state: &State<T, K>, part: &Sample<T>) -> Option<T> {
+        let variables =
+            Variables::new(state, part.dim, part.len(), false, self.fixed_lambda.is_some());
+        let sample = part.at(state);
+        let solved =
+            self.memory.solve(&sample, &state.kernel, state.lambda(), self.penalty, false)?;
+        let x = variables.start();
+        Some(solved.f + variables.prior(&x, &mut vec![T::zero(); x.len()]))
+    }
+
+    /// $Q$ of all points.
+    pub(super) fn maker<K: Tunable<T>>(&mut self, state: &State<T, K>) -> Option<Maker<T>> {
+        let sample = self.sample.at(state);
+        let lambda = state.lambda();
+        let made = Maker::new(&mut self.memory, &sample, &state.kernel, lambda, self.penalty)?;
+        Some(made.0)
+    }
+
+    /// The outliers with these parameters, from those `known` on.
+    pub(super) fn select<K: Tunable<T>>(
+        &mut self,
+        state: &State<T, K>,
+        known: &[usize],
+        robust: bool,
+    ) -> Option<Vec<usize>> {
+        if !self.robust {
+            return Some(vec![]);
+        }
+        let maker = self.maker(state)?;
+        let setting = Setting { floor: self.floor, robust };
+        let found = select::select(&maker, self.sample, known, setting);
+        maker.give_back(&mut self.memory);
+        found
+    }
+
+    /// The outliers after a second look.
+    pub(super) fn second_look<K: Tunable<T>>(
+        &mut self,
+        state: &State<T, K>,
+        known: &[usize],
+    ) -> Option<Vec<usize>> {
+        let maker = self.maker(state)?;
+        let setting = Setting { floor: self.floor, robust: true };
+        let found = select::second_look(&maker, self.sample, known, setting);
+        maker.give_back(&mut self.memory);
+        found
+    }
+
+    /// Selection and tuning in turn, from a state and a support, until the
+    /// support repeats.
+    pub(super) fn chain<K: Tunable<T>>(
+        &mut self,
+        mut state: State<T, K>,
+        mut support: Vec<usize>,
+        effort: Effort<T>,
+    ) -> Option<Candidate<T, K>> {
+        let mut met: Vec<Vec<usize>> = vec![];
+        let many = self.sample.len() > self.most;
+        for round in 0..if many { ROUNDS_OF_MANY } else { ROUNDS } {
+            support = self.select(&state, &support, round < ROBUST_ROUNDS)?;
+            if met.contains(&support) {
+                break;
+            }
+            met.push(support.clone());
+            self.tune(&mut state, &support, false, effort)?;
+        }
+        self.settle(state, support, false, effort)
+    }
+
+    /// Tunes to a support and gives the candidate.
+    pub(super) fn settle<K: Tunable<T>>(
+        &mut self,
+        mut state: State<T, K>,
+        support: Vec<usize>,
+        tied: bool,
+        effort: Effort<T>,
+    ) -> Option<Candidate<T, K>> {
+        let mut value = self.tune(&mut state, &support, tied, effort)?;
+        let inside = self.inside(&support);
+        if inside.len() > self.most {
+            value = self.value(&state, &self.sample.part(&inside))?;
+        }
+        let score = self.score(value, support.len(), state.gamma.len());
+        Some(Candidate { state, support, score })
+    }
+
+    /// The length of the description, in nats: of the good points, by their
+    /// likelihood; of which points are outliers; and of their values.
+    fn score(&self, value: T, k: usize, gammas: usize) -> T {
+        let n = self.sample.len();
+        let which = (0..k).fold(T::zero(), |s, i| s + (count::<T>(n - i) / count(i + 1)).ln());
+        value
+            + constant::<T>(GOOD_POINT) * count(n - k)
+            + which
+            + constant::<T>(OUTLIER_RANGE).ln() * count(k)
+            + cost_of_uneven_noise(gammas, n)
+    }
+}
+
+/// The indices below `n` that are not in `support`.
+pub(super) fn complement(n: usize, support: &[usize]) -> Vec<usize> {
+    let mut out = vec![false; n];
+    for &i in support {
+        out[i] = true;
+    }
+    (0..n).filter(|&i| !out[i]).collect()
+}

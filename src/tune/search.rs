@@ -1,0 +1,127 @@
+//! The whole search: starts, chains from the best of them, other kernels, and
+//! uneven noise; the shortest description wins.
+
+use super::chain::{Candidate, Engine};
+use super::likelihood::Memory;
+use super::minimize::Effort;
+use super::parameters::State;
+use super::sample::FEATURES;
+use super::start::starts;
+use super::subset::representative;
+use crate::Real;
+use crate::kernel::Tunable;
+use crate::real::constant;
+use alloc::vec;
+
+/// Starts that are followed to the end.
+const FOLLOWED: usize = 2;
+/// Slopes' prior variance, times the usual one, where the trend is most of the
+/// function.
+const STEEP: f64 = 1e3;
+/// Evaluations of one climb at the most, and the nats that are not worth a step.
+const FINE: (usize, f64) = (25, 0.05);
+
+/// The shortest description with any of the `kernels`, the first of which is the
+/// one that starts are made with; none where no system could be solved.
+///
+/// Of more points than the engine takes at once, a part is searched; what was
+/// found there is where the search among all begins.
+pub(super) fn search<T: Real, K: Tunable<T>>(
+    engine: &mut Engine<'_, T>,
+    kernels: &[K],
+) -> Option<Candidate<T, K>> {
+    if engine.sample.len() <= engine.most {
+        return search_all(engine, kernels);
+    }
+    let indices = representative(engine.sample, engine.most);
+    let part = engine.sample.part(&indices);
+    let memory = core::mem::replace(&mut engine.memory, Memory::new());
+    let mut few = Engine { sample: &part, memory, ..*engine };
+    let found = search_all(&mut few, kernels);
+    engine.memory = few.memory;
+    let Candidate { state, support, .. } = found?;
+    let known = support.iter().map(|&i| indices[i]).collect();
+    let first = engine.chain(state, known, fine())?;
+    Some(look_again(engine, first))
+}
+
+fn fine<T: Real>() -> Effort<T> {
+    Effort { evaluations: FINE.0, tolerance: constant(FINE.1) }
+}
+
+fn search_all<T: Real, K: Tunable<T>>(
+    engine: &mut Engine<'_, T>,
+    kernels: &[K],
+) -> Option<Candidate<T, K>> {
+    let (first, others) = kernels.split_first()?;
+    let mut best: Option<Candidate<T, K>> = None;
+    for start in starts(engine, first).into_iter().take(FOLLOWED) {
+        if let Some(found) = engine.chain(start.state, start.support, fine()) {
+            let found = look_again(engine, found);
+            best = Some(match best {
+                Some(best) => shorter(best, Some(found)),
+                None => found,
+            });
+        }
+    }
+    let mut best = best?;
+    let from = best.clone();
+    for kernel in others {
+        let mut state = from.state.clone();
+        state.kernel = with_lengths_of(kernel, &from.state.kernel);
+        best = shorter(best, engine.chain(state, from.support.clone(), fine()));
+    }
+    if engine.steep_trend {
+        let mut state = best.state.clone();
+        // What the trend explains, the process need not: its variance begins anew.
+        let fresh = State::of(state.kernel.clone(), engine.fixed_lambda);
+        state = State { slope_variance: state.slope_variance * constant(STEEP), ..fresh };
+        let support = best.support.clone();
+        best = shorter(best, engine.chain(state, support, fine()));
+    }
+    if !engine.uneven_noise {
+        return Some(best);
+    }
+    let mut state = best.state.clone();
+    state.gamma = vec![T::zero(); FEATURES * engine.sample.dim];
+    let support = best.support.clone();
+    Some(shorter(best, engine.chain(state, support, fine())))
+}
+
+/// The better of a candidate and what a second look at its outliers leads to.
+fn look_again<T: Real, K: Tunable<T>>(
+    engine: &mut Engine<'_, T>,
+    candidate: Candidate<T, K>,
+) -> Candidate<T, K> {
+    if !engine.robust {
+        return candidate;
+    }
+    match engine.second_look(&candidate.state, &candidate.support) {
+        Some(support) if support != candidate.support => {
+            let other = engine.chain(candidate.state.clone(), support, fine());
+            shorter(candidate, other)
+        }
+        _ => candidate,
+    }
+}
+
+/// The shorter description of two, where there is a second one.
+fn shorter<T: Real, K>(one: Candidate<T, K>, other: Option<Candidate<T, K>>) -> Candidate<T, K> {
+    match other {
+        Some(other) if other.score < one.score => other,
+        _ => one,
+    }
+}
+
+/// A kernel with the lengths of another one, where it has as many parameters.
+fn with_lengths_of<T: Real, K: Tunable<T>>(kernel: &K, from: &K) -> K {
+    let mut kernel = kernel.clone();
+    if kernel.parameters() == from.parameters() {
+        for i in 0..kernel.parameters() {
+            if kernel.role(i) == from.role(i) {
+                kernel.set_parameter(i, from.parameter(i));
+            }
+        }
+    }
+    kernel
+}

@@ -1,0 +1,196 @@
+//! Robust units: inputs and target centred at their medians and divided by
+//! robust deviations, so that no result depends on units or offsets, and no
+//! gross value decides what is large.
+
+use crate::real::{constant, count};
+use crate::regression::stop::{DEVIATION_PER_MEDIAN, nth_smallest};
+use crate::{Points, Real};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The quartiles of a Gaussian are so many standard deviations apart.
+const DEVIATIONS_BETWEEN_QUARTILES: f64 = 1.349;
+/// Quartiles closer than this part of the standard deviation say little of an
+/// input: most of its values are the same.
+const NARROW_QUARTILES: f64 = 0.2;
+/// Part of the values that must differ from the median for the target to have
+/// a spread.
+const VARYING: f64 = 0.1;
+
+/// A centre and a scale.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Unit<T> {
+    /// The value that becomes zero.
+    pub centre: T,
+    /// The difference that becomes one.
+    pub scale: T,
+}
+
+impl<T: Real> Unit<T> {
+    /// The value in this unit.
+    #[must_use]
+    pub fn apply(&self, value: T) -> T {
+        // Half of each: the difference of two large numbers may overflow.
+        let half = constant::<T>(0.5);
+        (value * half - self.centre * half) / (self.scale * half)
+    }
+
+    /// The value that this one is in this unit.
+    #[must_use]
+    pub fn restore(&self, value: T) -> T {
+        self.centre + self.scale * value
+    }
+
+    /// Values as they are.
+    pub(super) fn identity() -> Self {
+        Self { centre: T::zero(), scale: T::one() }
+    }
+
+    /// Median, and quartiles or standard deviation of an input.
+    pub(super) fn of_input(values: impl Iterator<Item = T>) -> Self {
+        let mut values: Vec<T> = values.collect();
+        let n = values.len();
+        let centre = nth_smallest(&mut values, n / 2);
+        let quartile = |values: &mut [T], q: usize| nth_smallest(values, q * (n - 1) / 4);
+        let (low, high) = (quartile(&mut values, 1), quartile(&mut values, 3));
+        let half = constant::<T>(0.5);
+        let quartiles = (high * half - low * half) / constant(DEVIATIONS_BETWEEN_QUARTILES * 0.5);
+        // In units of the largest deviation, whose square may be too large.
+        let largest = values.iter().fold(T::zero(), |m: T, &x| m.max((x - centre).abs()));
+        if !(largest > T::zero() && largest.is_finite()) {
+            let scale = if quartiles > T::zero() { quartiles } else { T::one() };
+            return Self { centre, scale };
+        }
+        let squares = values.iter().fold(T::zero(), |s, &x| {
+            let d = (x - centre) / largest;
+            s + d * d
+        });
+        let deviation = (squares / count(n)).sqrt() * largest;
+        // A gross value among the inputs makes the deviation large, not the quartiles.
+        let apart = quartiles > constant::<T>(NARROW_QUARTILES) * deviation;
+        let gross = deviation * count::<T>(n).sqrt() < constant::<T>(1.5) * largest;
+        let scale = if apart || (gross && quartiles > T::zero()) { quartiles } else { deviation };
+        Self { centre, scale }
+    }
+}
+
+/// The target in robust units.
+#[derive(Debug, Clone)]
+pub(super) struct Target<T> {
+    pub(super) unit: Unit<T>,
+    /// Values in this unit, those beyond any use cut off.
+    pub(super) values: Vec<T>,
+    /// The step in which the target is given, in this unit; zero if there is none to be seen.
+    pub(super) step: T,
+    /// Nearly all values are the same.
+    pub(super) is_constant: bool,
+}
+
+impl<T: Real> Target<T> {
+    pub(super) fn new(y: &[T]) -> Self {
+        let n = y.len();
+        let mut sorted = y.to_vec();
+        let centre = nth_smallest(&mut sorted, n / 2);
+        // Rounding of the values themselves is no deviation.
+        let rounding = constant::<T>(4.0) * T::epsilon() * centre.abs();
+        let half = constant::<T>(0.5);
+        let mut apart: Vec<T> = y
+            .iter()
+            .map(|&y| (y * half - centre * half).abs().min(T::max_value() / constant(4.0)))
+            .collect();
+        for d in &mut apart {
+            *d = *d * constant(2.0);
+        }
+        let mut scale = constant::<T>(DEVIATION_PER_MEDIAN) * nth_smallest(&mut apart, n / 2);
+        if scale <= rounding {
+            apart.retain(|&d| d > rounding);
+            let varying = count::<T>(apart.len()) >= constant::<T>(VARYING) * count(n);
+            let middle = apart.len() / 2;
+            scale = if varying && middle < apart.len() {
+                nth_smallest(&mut apart, middle)
+            } else {
+                T::zero()
+            };
+        }
+        let is_constant = !(scale > T::zero());
+        let step = resolution(y);
+        if is_constant {
+            scale = if step > T::zero() {
+                step
+            } else if centre == T::zero() {
+                T::one()
+            } else {
+                centre.abs()
+            };
+        }
+        let unit = Unit { centre, scale };
+        let limit = T::epsilon().sqrt().recip();
+        let values = y.iter().map(|&y| unit.apply(y).max(-limit).min(limit)).collect();
+        Self { unit, values, step: step / scale, is_constant }
+    }
+
+    /// The values in their own unit.
+    pub(super) fn as_is(y: &[T]) -> Self {
+        let own = Self::new(y);
+        Self {
+            unit: Unit::identity(),
+            values: y.to_vec(),
+            step: own.step * own.unit.scale,
+            is_constant: own.is_constant,
+        }
+    }
+
+    /// Of a constant: the values that differ from it.
+    pub(super) fn others(&self) -> Vec<usize> {
+        let mut sorted = self.values.clone();
+        let centre = nth_smallest(&mut sorted, self.values.len() / 2);
+        let rounding = constant::<T>(4.0) * T::epsilon() * centre.abs().max(T::one());
+        let differs = |&i: &usize| (self.values[i] - centre).abs() > rounding.max(self.step);
+        (0..self.values.len()).filter(differs).collect()
+    }
+}
+
+/// The step in which numbers are given: the largest power of ten or of two of which nearly all of
+/// them are multiples; zero if that is no more than their rounding.
+pub(super) fn resolution<T: Real>(values: &[T]) -> T {
+    let mut magnitudes: Vec<T> = values.iter().map(|v| v.abs()).collect();
+    let n = magnitudes.len();
+    // A gross value is given in any step.
+    let largest = nth_smallest(&mut magnitudes, n - 1 - n / 4);
+    if !(largest > T::zero()) {
+        return T::zero();
+    }
+    let mut best = T::zero();
+    for base in [constant::<T>(10.0), constant::<T>(2.0)] {
+        let mut step = base.powi((largest.ln() / base.ln()).ceil().to_i32().unwrap_or(0));
+        let finest = largest * T::epsilon().sqrt();
+        while step > finest && step > best {
+            let tolerance = constant::<T>(8.0) * T::epsilon();
+            let off = values
+                .iter()
+                .filter(|&&v| {
+                    let steps = (v / step).abs();
+                    (steps - steps.round()).abs() > tolerance * steps.max(T::one())
+                })
+                .count();
+            if off == 0 {
+                best = best.max(step);
+                break;
+            }
+            step = step / base;
+        }
+    }
+    best
+}
+
+/// The points in units of each input.
+pub(super) fn standardize<T: Real>(points: Points<'_, T>, units: &[Unit<T>]) -> Vec<T> {
+    let mut x = vec![T::zero(); points.coordinates().len()];
+    for (to, from) in x.chunks_exact_mut(points.dim()).zip(points.iter()) {
+        for ((to, &from), unit) in to.iter_mut().zip(from).zip(units) {
+            *to = unit.apply(from);
+        }
+    }
+    x
+}
