@@ -72,9 +72,11 @@ impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
 
     /// The fit that the device has found; nothing where it is not to be
     /// trusted.
-    fn finish(&self, y: &[f32], searched: Searched) -> Option<Fit<f32, K>> {
+    fn finish(&self, y: &[f32], rule: Rule, searched: Searched) -> Option<Fit<f32, K>> {
         let Searched { residual, outliers, reason } = searched;
-        if leaves_traces(y, &outliers) {
+        // The device does not look for the last digit of the data.
+        let is_coarse = rule == Rule::Automatic && stop::resolution(y, &residual) > 0.0;
+        if is_coarse || leaves_traces(y, &outliers) {
             return None;
         }
         let mut fitted: Vec<f32> = y.iter().zip(&residual).map(|(y, r)| y - r).collect();
@@ -143,7 +145,7 @@ impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
             for (y, found) in ys.chunks_exact(n).zip(found) {
                 // Beyond the room there was, and where the largest values may
                 // leave their rounding, the processor has the word.
-                let finished = found.and_then(|found| self.finish(y, found));
+                let finished = found.and_then(|found| self.finish(y, shape.rule, found));
                 fits.push(match finished {
                     Some(fit) => fit,
                     None => self.plan.fit(y, stop)?,

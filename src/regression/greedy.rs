@@ -71,7 +71,7 @@ pub(crate) fn fit<T: Real>(
     let mut origin = Origin::start(maker, y, storage)?;
     prepare(maker, rule.studentized(), storage)?;
     let scores = Scores::plain();
-    let (k, reason) = select(maker, 0, rule, scores, Some(&mut origin), storage);
+    let (k, reason) = select(maker, y, 0, rule, scores, Some(&mut origin), storage);
     origin.finish(maker, k, storage)?;
     Ok((k, reason))
 }
@@ -139,7 +139,7 @@ pub(crate) fn search_sized<T: Real>(
 ) -> Result<(usize, StopReason), Error> {
     rule.validate()?;
     let k = with_residual(maker, y, known, rule.studentized(), storage)?;
-    let (k, reason) = select(maker, k, rule, scores, None, storage);
+    let (k, reason) = select(maker, y, k, rule, scores, None, storage);
     solve_outliers(k, &mut storage.parts());
     Ok((k, reason))
 }
@@ -178,6 +178,7 @@ fn with_residual<T: Real>(
 /// `origin` the residual is computed anew where rounding takes over.
 fn select<T: Real>(
     maker: &impl ResidualMaker<T>,
+    y: &[T],
     mut k: usize,
     rule: &mut impl StopRule<T>,
     scores: Scores<'_, T>,
@@ -210,7 +211,8 @@ fn select<T: Real>(
         }
         let outliers = &indices[..k];
         let extreme = extreme * unit;
-        let met = rule.check(&mut Progress { residual, variances, outliers, extreme, scratch });
+        let met =
+            rule.check(&mut Progress { residual, variances, outliers, extreme, data: y, scratch });
         if unit != T::one() {
             change_units(residual, unit, T::div);
         }
