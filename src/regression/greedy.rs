@@ -95,6 +95,7 @@ pub(crate) fn fit_support<T: Real>(
 /// The loop on a `maker` that may know the residual of this `y` only, and for
 /// points `known` to be outliers: values in the storage are what the outliers
 /// are off by, and the residual carries the rounding of the largest of them.
+#[cfg(feature = "alloc")]
 pub(crate) fn search<T: Real>(
     maker: &impl ResidualMaker<T>,
     y: &[T],
@@ -129,6 +130,7 @@ impl<T: Real> Scores<'_, T> {
 /// $\min(\lvert r_j \rvert / \sqrt{H_{jj}}, \lvert r_j \rvert / (H_{jj} p))$ is what it is chosen
 /// for: where the function follows the data closely, $H_{jj}$ is small, and a residual
 /// that is extreme for the noise may still be that of a detail.
+#[cfg(feature = "alloc")]
 pub(crate) fn search_sized<T: Real>(
     maker: &impl ResidualMaker<T>,
     y: &[T],
@@ -160,6 +162,7 @@ pub(crate) fn with_support<T: Real>(
 }
 
 /// $r = H y$, and the points `support` taken out.
+#[cfg(feature = "alloc")]
 fn with_residual<T: Real>(
     maker: &impl ResidualMaker<T>,
     y: &[T],

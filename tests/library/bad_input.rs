@@ -377,10 +377,8 @@ fn no_infinity_out_of_finite_numbers() {
     let fit = plan.ridge(&y).unwrap();
     assert!(matches!(fit.predict(&[1e200]), Err(Error::Overflow { .. })));
     assert!(matches!(fit.predict_many(&[0.5, 1e200]), Err(Error::Overflow { .. })));
-    for kernel in [Matern32::new(0.3)] {
-        let fit = kgard::fit(&x, &y, kernel, Regularizer::l2(0.1), Stop::count(0)).unwrap();
-        assert_eq!(fit.predict(&[1e200]), Ok(fit.bias()));
-    }
+    let fit = kgard::fit(&x, &y, Matern32::new(0.3), Regularizer::l2(0.1), Stop::count(0)).unwrap();
+    assert_eq!(fit.predict(&[1e200]), Ok(fit.bias()));
     let fit = kgard::fit(&x, &y, Matern52::new(0.3), Regularizer::l2(0.1), Stop::count(0)).unwrap();
     assert_eq!(fit.predict(&[1e200]), Ok(fit.bias()));
 }

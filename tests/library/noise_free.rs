@@ -30,7 +30,10 @@ fn each<T: Real>(x: &[f64], y: &[f64], mut check: impl FnMut(Vec<usize>, &str)) 
     }
 }
 
-fn functions() -> [(&'static str, fn(f64, f64) -> f64); 6] {
+/// Of the number of a point, and of how many there are.
+type Function = fn(f64, f64) -> f64;
+
+fn functions() -> [(&'static str, Function); 6] {
     [
         ("sin(i/10)", |i, _| (i / 10.0).sin()),
         ("two waves", |i, n| (12.0 * i / n).sin()),
