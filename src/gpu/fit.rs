@@ -74,9 +74,7 @@ impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
     /// trusted.
     fn finish(&self, y: &[f32], rule: Rule, searched: Searched) -> Option<Fit<f32, K>> {
         let Searched { residual, outliers, reason } = searched;
-        // The device does not look for the last digit of the data.
-        let is_coarse = rule == Rule::Automatic && stop::resolution(y, &residual) > 0.0;
-        if is_coarse || leaves_traces(y, &outliers) {
+        if leaves_traces(y, &outliers) || rule == Rule::Automatic && is_coarse(y, &outliers) {
             return None;
         }
         let mut fitted: Vec<f32> = y.iter().zip(&residual).map(|(y, r)| y - r).collect();
@@ -195,6 +193,19 @@ fn found(bytes: &[u8], shape: Shape, cap: usize, batch: usize) -> Vec<Option<Sea
         (finite && !short).then_some(Searched { residual, outliers, reason })
     });
     found.collect()
+}
+
+/// Whether at any step of the search the data that were left had a last digit,
+/// which the device does not look for.
+fn is_coarse(y: &[f32], outliers: &[Outlier<f32>]) -> bool {
+    // Zero where a point is out, as residuals are.
+    let mut left = alloc::vec![1.0; y.len()];
+    let mut found = stop::resolution(y, &left) > 0.0;
+    for outlier in outliers {
+        left[outlier.index] = 0.0;
+        found = found || stop::resolution(y, &left) > 0.0;
+    }
+    found
 }
 
 /// What a search of `n` points is built for.
