@@ -203,8 +203,26 @@ fn upper_quantile(p: f32) -> f32 {
 
 // Whether no residual stands out from the others (src/regression/stop/automatic.rs).
 // Only thread 0's answer counts.
-fn automatic_is_met(t: u32, out: u32) -> bool {
+fn automatic_is_met(t: u32, problem: u32, out: u32) -> bool {
     let left = N - out;
+    // What rounding and the penalty leave of data without noise. What is out has a
+    // residual of zero.
+    var penalty = 0.0;
+    var size = 0.0;
+    for (var i = t; i < N; i += WG) {
+        let r = residual_of(i);
+        let y = cells[cell(DATA, problem, i)];
+        penalty += r / f32(N) * (y - r);
+        size = max(size, select(0.0, abs(y), r != 0.0));
+    }
+    reduce_sum(t, penalty);
+    let by_penalty = sqrt(max(values[0], 0.0));
+    // Separates all that read the sum from the next comparison.
+    workgroupBarrier();
+    reduce_largest(t, WG, Candidate(size, 0u));
+    let by_rounding = EPSILON * sqrt(f32(N)) * values[0];
+    // Separates all that read it from the next use of the memory.
+    workgroupBarrier();
     for (var i = t; i < N; i += WG) {
         let v = state[i / 4u][i % 4u];
         scores[i] = select(0.0, abs(residual_of(i)) / sqrt(v), v > 0.0);
@@ -238,7 +256,7 @@ fn automatic_is_met(t: u32, out: u32) -> bool {
         workgroupBarrier();
     }
 
-    let scale = 1.4826022 * bitcast<f32>(high);
+    let scale = max(1.4826022 * bitcast<f32>(high), max(by_penalty, by_rounding));
     var tail = 0.0;
     var largest = 0.0;
     for (var i = t; i < N; i += WG) {
@@ -323,7 +341,7 @@ fn histogram_gap(t: u32) -> f32 {
 // Whether the search is over. `extreme` is what the next point would be chosen for,
 // `begin` how many points are out when it begins. Only thread 0's answer counts; all
 // threads take part.
-fn rule_is_met(t: u32, out: u32, begin: u32, extreme: f32, limit: f32) -> bool {
+fn rule_is_met(t: u32, problem: u32, out: u32, begin: u32, extreme: f32, limit: f32) -> bool {
     switch RULE {
         case EXTREME: {
             return sqrt(extreme) / limit - 1.0 <= -search.doubt;
@@ -386,7 +404,7 @@ fn rule_is_met(t: u32, out: u32, begin: u32, extreme: f32, limit: f32) -> bool {
         case AUTOMATIC: {
             // Separates all that read the last comparison from the next.
             workgroupBarrier();
-            return automatic_is_met(t, out);
+            return automatic_is_met(t, problem, out);
         }
         default: {
             return false;
@@ -579,7 +597,7 @@ fn greedy(
         reduce_largest(t, threads, mine);
         let extreme = values[0];
         let place = places[0];
-        let met = rule_is_met(t, k, begin, extreme, limit);
+        let met = rule_is_met(t, problem, k, begin, extreme, limit);
         if t == 0u {
             choice = STOP;
             if reason != MET {

@@ -90,11 +90,12 @@ pub enum Error {
         /// The values it can take.
         allowed: &'static str,
     },
-    /// A matrix that must be positive definite is not.
+    /// A matrix that must be positive definite is not, or so close to singular
+    /// that rounding would decide the predictions.
     NotPositiveDefinite {
         /// The pivot at which the factorisation broke down.
         pivot: usize,
-        /// Its value: not positive, or not finite.
+        /// Its value: too small, negative, or not finite.
         value: f64,
     },
     /// An iteration has not settled.
@@ -181,8 +182,9 @@ impl fmt::Display for Error {
             }
             Self::NotPositiveDefinite { pivot, value } => write!(
                 f,
-                "not positive definite at pivot {pivot} (value {value:e}): raise lambda, \
-                 use a wider scalar type, or check that the kernel is positive definite"
+                "not positive definite to working precision at pivot {pivot} (value {value:e}): \
+                 raise lambda, use a wider scalar type, or check that the kernel is positive \
+                 definite"
             ),
             Self::NoConvergence { what } => {
                 write!(f, "{what} did not converge: scale the data to ordinary size")

@@ -351,6 +351,37 @@ fn many_fits_are_as_one_by_one() {
     }
 }
 
+/// What needs the protection from gross values, or the last digit of the data,
+/// is the processor's.
+#[test]
+fn gross_and_coarse_data_are_as_the_processor_has_them() {
+    let Some(gpu) = gpu() else { return };
+    let n = 60;
+    let x: Vec<f32> = (0..n).map(|i| 6.0 * i as f32 / n as f32).collect();
+    let mut ys = Vec::new();
+    for size in [1e2_f32, 1e6, 1e12, 1e20, f32::MAX, f32::MIN] {
+        let mut y: Vec<f32> = x.iter().map(|x| x.sin() + 0.05 * (97.0 * x).cos()).collect();
+        y[23] = size;
+        ys.extend(y);
+    }
+    // A flickering digit, and very small and large units.
+    ys.extend((0..n).map(|i| if i % 17 == 3 { 21.0 } else { 20.0 }));
+    for unit in [1e-30, 1e30] {
+        let noisy = Problem::new(n, 1, 5, 0.1, 3);
+        ys.extend(noisy.y.iter().map(|&y| y as f32 * unit));
+    }
+    for regularizer in [Regularizer::l2(0.05), Regularizer::rkhs(0.1)] {
+        let plan = Plan::new(&x, Gaussian::new(1.0_f32), regularizer).unwrap();
+        // Only the automatic rule looks for digits.
+        for (stop, ys) in [(Stop::automatic(), &ys[..]), (Stop::count(2), &ys[..6 * n])] {
+            let ours = plan.on(&gpu).unwrap().fit_many(ys, stop).unwrap();
+            for (ours, y) in ours.fits.iter().zip(ys.chunks(n)) {
+                assert_eq!(ours, &plan.fit(y, stop).unwrap(), "{stop:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn fits_that_need_more_room_are_finished_by_the_processor() {
     let Some(gpu) = gpu() else { return };

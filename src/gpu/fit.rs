@@ -72,9 +72,9 @@ impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
 
     /// The fit that the device has found; nothing where it is not to be
     /// trusted.
-    fn finish(&self, y: &[f32], searched: Searched) -> Option<Fit<f32, K>> {
+    fn finish(&self, y: &[f32], rule: Rule, searched: Searched) -> Option<Fit<f32, K>> {
         let Searched { residual, outliers, reason } = searched;
-        if leaves_traces(y, &outliers) {
+        if leaves_traces(y, &outliers) || rule == Rule::Automatic && is_coarse(y, &outliers) {
             return None;
         }
         let mut fitted: Vec<f32> = y.iter().zip(&residual).map(|(y, r)| y - r).collect();
@@ -143,7 +143,7 @@ impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
             for (y, found) in ys.chunks_exact(n).zip(found) {
                 // Beyond the room there was, and where the largest values may
                 // leave their rounding, the processor has the word.
-                let finished = found.and_then(|found| self.finish(y, found));
+                let finished = found.and_then(|found| self.finish(y, shape.rule, found));
                 fits.push(match finished {
                     Some(fit) => fit,
                     None => self.plan.fit(y, stop)?,
@@ -193,6 +193,19 @@ fn found(bytes: &[u8], shape: Shape, cap: usize, batch: usize) -> Vec<Option<Sea
         (finite && !short).then_some(Searched { residual, outliers, reason })
     });
     found.collect()
+}
+
+/// Whether at any step of the search the data that were left had a last digit,
+/// which the device does not look for.
+fn is_coarse(y: &[f32], outliers: &[Outlier<f32>]) -> bool {
+    // Zero where a point is out, as residuals are.
+    let mut left = alloc::vec![1.0; y.len()];
+    let mut found = stop::resolution(y, &left) > 0.0;
+    for outlier in outliers {
+        left[outlier.index] = 0.0;
+        found = found || stop::resolution(y, &left) > 0.0;
+    }
+    found
 }
 
 /// What a search of `n` points is built for.

@@ -192,7 +192,7 @@ impl Shape {
             Rule::Extreme | Rule::Never => 0,
             Rule::MaxResidual(_) | Rule::ResidualNorm(_) => 2 * points + 24,
             Rule::Histogram { .. } => 4 * points + u64::from(3 * self.n / POINTS_PER_BAR) + 32,
-            Rule::Automatic => 34 * points + 64,
+            Rule::Automatic => 35 * points + 96,
         };
         k * (step + rule + k / (2 * threads) + 2) + 5 * points + threads
     }

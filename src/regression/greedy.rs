@@ -71,7 +71,7 @@ pub(crate) fn fit<T: Real>(
     let mut origin = Origin::start(maker, y, storage)?;
     prepare(maker, rule.studentized(), storage)?;
     let scores = Scores::plain();
-    let (k, reason) = select(maker, 0, rule, scores, Some(&mut origin), storage);
+    let (k, reason) = select(maker, y, 0, rule, scores, Some(&mut origin), storage);
     origin.finish(maker, k, storage)?;
     Ok((k, reason))
 }
@@ -95,6 +95,7 @@ pub(crate) fn fit_support<T: Real>(
 /// The loop on a `maker` that may know the residual of this `y` only, and for
 /// points `known` to be outliers: values in the storage are what the outliers
 /// are off by, and the residual carries the rounding of the largest of them.
+#[cfg(feature = "alloc")]
 pub(crate) fn search<T: Real>(
     maker: &impl ResidualMaker<T>,
     y: &[T],
@@ -129,6 +130,7 @@ impl<T: Real> Scores<'_, T> {
 /// $\min(\lvert r_j \rvert / \sqrt{H_{jj}}, \lvert r_j \rvert / (H_{jj} p))$ is what it is chosen
 /// for: where the function follows the data closely, $H_{jj}$ is small, and a residual
 /// that is extreme for the noise may still be that of a detail.
+#[cfg(feature = "alloc")]
 pub(crate) fn search_sized<T: Real>(
     maker: &impl ResidualMaker<T>,
     y: &[T],
@@ -139,7 +141,7 @@ pub(crate) fn search_sized<T: Real>(
 ) -> Result<(usize, StopReason), Error> {
     rule.validate()?;
     let k = with_residual(maker, y, known, rule.studentized(), storage)?;
-    let (k, reason) = select(maker, k, rule, scores, None, storage);
+    let (k, reason) = select(maker, y, k, rule, scores, None, storage);
     solve_outliers(k, &mut storage.parts());
     Ok((k, reason))
 }
@@ -160,6 +162,7 @@ pub(crate) fn with_support<T: Real>(
 }
 
 /// $r = H y$, and the points `support` taken out.
+#[cfg(feature = "alloc")]
 fn with_residual<T: Real>(
     maker: &impl ResidualMaker<T>,
     y: &[T],
@@ -178,6 +181,7 @@ fn with_residual<T: Real>(
 /// `origin` the residual is computed anew where rounding takes over.
 fn select<T: Real>(
     maker: &impl ResidualMaker<T>,
+    y: &[T],
     mut k: usize,
     rule: &mut impl StopRule<T>,
     scores: Scores<'_, T>,
@@ -210,7 +214,8 @@ fn select<T: Real>(
         }
         let outliers = &indices[..k];
         let extreme = extreme * unit;
-        let met = rule.check(&mut Progress { residual, variances, outliers, extreme, scratch });
+        let met =
+            rule.check(&mut Progress { residual, variances, outliers, extreme, data: y, scratch });
         if unit != T::one() {
             change_units(residual, unit, T::div);
         }

@@ -5,6 +5,8 @@ mod histogram;
 #[cfg(feature = "serde")]
 mod serial;
 
+#[cfg(feature = "gpu")]
+pub(crate) use automatic::resolution;
 #[cfg(feature = "alloc")]
 pub(crate) use automatic::{DEVIATION_PER_MEDIAN, extreme_deviation, median, nth_smallest};
 pub use histogram::Reading;
@@ -26,6 +28,8 @@ pub struct Progress<'a, T> {
     pub outliers: &'a [usize],
     /// What the next outlier is chosen for.
     pub(crate) extreme: T,
+    /// $y$.
+    pub(crate) data: &'a [T],
     /// As many scalars as there are points, to be used as the rule likes.
     pub scratch: &'a mut [T],
 }
@@ -204,6 +208,12 @@ impl<T> Stop<T> {
     /// own standard deviations, the largest is within what the most extreme of
     /// so many Gaussian residuals would be, and no more than usual are in their
     /// tail. Their scale is estimated from their median. Studentised.
+    ///
+    /// It is never taken for less than data without any noise would leave:
+    /// rounding of the largest $|y|$, what the penalty takes off the function,
+    /// $\sqrt{r^T f / n}$, and half of the resolution if all data are multiples
+    /// of one number. So smooth data without noise have no outliers, constants
+    /// have none, and one step of the last digit is none.
     #[must_use]
     pub const fn automatic() -> Self {
         Self { rule: Rule::Automatic, cap: usize::MAX, studentized: true }

@@ -18,6 +18,7 @@ use super::regularizer::{Penalty, Regularizer};
 use crate::kernel::gram;
 use crate::linalg::cholesky::{self, backward, forward, inverse_column};
 use crate::linalg::{multiply_transposed, self_product, self_product_scratch_len};
+use crate::real::count;
 use crate::{Error, Kernel, Points, Real};
 
 /// The factored system of one regression problem, in the caller's memory.
@@ -148,7 +149,7 @@ impl<'a, T: Real> System<'a, T> {
         for i in 0..n {
             factor[i * n + i] = factor[i * n + i] + lambda;
         }
-        cholesky::factor(factor, n, scratch)?;
+        factor_well(factor, n, scratch)?;
         let mut sum = T::zero();
         if with_bias {
             bias.fill(T::one());
@@ -181,9 +182,38 @@ impl<'a, T: Real> System<'a, T> {
         }
         self_product(map, n, matrix, scratch)?;
         whitening.apply(map, n, false);
-        cholesky::factor(matrix, n, scratch)?;
+        factor_well(matrix, n, scratch)?;
         Ok(Self { n, factor: matrix, sum: T::zero(), model: Model::Mapped { map, bias } })
     }
+}
+
+/// Factors $M$ or $A$, unless it is too ill-conditioned.
+///
+/// Of the condition $\kappa$, $L^{-1}$ has errors of $\epsilon \sqrt\kappa$, so
+/// that residuals have, and predictions amplify these by $\kappa$. So
+/// $\epsilon \kappa^{3/2}$ must be below one. Estimated is
+/// $\kappa \approx \max_i A_{ii} \\, \lVert A^{-1} s \rVert / \sqrt n$ with signs
+/// $s$ in no order, which all eigenvectors have their part in. The smallest
+/// pivot is no such estimate: it may be all rounding.
+fn factor_well<T: Real>(matrix: &mut [T], n: usize, scratch: &mut [T]) -> Result<(), Error> {
+    let largest = matrix.iter().step_by(n + 1).fold(T::zero(), |max, &a| a.max(max));
+    cholesky::factor(matrix, n, scratch)?;
+    let solved = &mut scratch[..n];
+    for (i, s) in solved.iter_mut().enumerate() {
+        let hash = (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        *s = if hash >> 63 == 0 { T::one() } else { -T::one() };
+    }
+    cholesky::solve(matrix, solved)?;
+    let squared = solved.iter().fold(T::zero(), |sum, &z| sum + (z * largest) * (z * largest));
+    let condition = (squared / count(n)).sqrt();
+    if T::epsilon() * condition * (T::epsilon() * condition) * condition < T::one() {
+        return Ok(());
+    }
+    let smallest = (0..n).fold((0, T::infinity()), |(at, least), i| {
+        let pivot = matrix[i * n + i] * matrix[i * n + i];
+        if pivot < least { (i, pivot) } else { (at, least) }
+    });
+    Err(Error::not_positive_definite(smallest.0, smallest.1))
 }
 
 /// The factor $L_P$ of the penalty matrix $P$.

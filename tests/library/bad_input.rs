@@ -285,3 +285,150 @@ fn errors_are_errors() {
     fn is_error<E: std::error::Error + Send + Sync + 'static>(_: E) {}
     is_error(Error::WeightsNeedL2);
 }
+
+/// A lambda next to nothing: either what is predicted is what was fitted, or
+/// the error says that lambda has to be raised.
+fn tiny_lambda<T: kgard::Real>(fine: i32) {
+    let real = |x: f64| T::from(x).unwrap();
+    for n in [1_usize, 2, 20, 60] {
+        let x: Vec<T> = (0..n).map(|i| real(6.0 * i as f64 / n as f64)).collect();
+        let noise = |i: usize| 0.01 * ((i * 7919 % 13) as f64 / 6.0 - 1.0);
+        let y: Vec<T> = (0..n).map(|i| x[i].sin() + real(noise(i))).collect();
+        let weights: Vec<T> = (0..n).map(|i| real(1.0 + (i % 3) as f64)).collect();
+        let mut refused = 0;
+        for exponent in 0..35 {
+            let lambda = real(10.0).powi(-exponent);
+            let mut psi = vec![T::zero(); n * n];
+            (0..n).for_each(|i| psi[i * n + i] = lambda.sqrt() * real(1.0 + (i % 2) as f64));
+            for i in 1..n {
+                psi[i * n + i - 1] = lambda.sqrt() / real(2.0);
+            }
+            for regularizer in [
+                Regularizer::l2(lambda),
+                Regularizer::l2(lambda).without_bias(),
+                Regularizer::l2(lambda).with_weights(&weights),
+                Regularizer::rkhs(lambda),
+                Regularizer::rkhs(lambda).without_bias(),
+                Regularizer::tikhonov(&psi, lambda),
+            ] {
+                let fits = [
+                    Plan::new(&x, Gaussian::new(T::one()), regularizer).and_then(|p| p.ridge(&y)),
+                    kgard::fit(&x, &y, Gaussian::new(T::one()), regularizer, Stop::count(0)),
+                ];
+                for fit in fits {
+                    let fit = match fit {
+                        Ok(fit) => fit,
+                        Err(Error::NotPositiveDefinite { .. }) => {
+                            assert!(exponent > fine, "1e-{exponent}, {regularizer:?}");
+                            refused += 1;
+                            continue;
+                        }
+                        Err(error) => panic!("{error}: 1e-{exponent}, {regularizer:?}"),
+                    };
+                    let size = fit.residual().iter().fold(T::zero(), |m, r| m.max(r.abs()));
+                    for (x, &fitted) in x.iter().zip(fit.fitted()) {
+                        let error = (fit.predict(&[*x]).unwrap() - fitted).abs();
+                        let bound = real(0.05) + size;
+                        assert!(error <= bound, "n {n}, 1e-{exponent}, {regularizer:?}: {error:?}");
+                    }
+                }
+            }
+        }
+        assert!(refused > 0 || n < 20);
+    }
+}
+
+#[test]
+fn a_tiny_lambda_is_no_silent_garbage() {
+    tiny_lambda::<f64>(8);
+    tiny_lambda::<f32>(1);
+}
+
+/// Finite data and parameters, however large or small: finite results or an
+/// error that names what has become too large.
+#[test]
+fn no_infinity_out_of_finite_numbers() {
+    let x: Vec<f64> = (0..30).map(|i| i as f64 / 30.0).collect();
+    for exponent in [-300, -150, -20, 0, 20, 150, 300, 308] {
+        let y: Vec<f64> = x.iter().map(|x| (5.0 * x).sin() * 10f64.powi(exponent)).collect();
+        for lambda in [1e-9, 1e-3, 1.0, 1e9, 1e300] {
+            for regularizer in [Regularizer::l2(lambda), Regularizer::rkhs(lambda)] {
+                let Ok(plan) = Plan::new(&x, Gaussian::new(0.3), regularizer) else { continue };
+                for stop in [Stop::automatic(), Stop::count(0), Stop::count(3)] {
+                    let fit = match plan.fit(&y, stop) {
+                        Ok(fit) => fit,
+                        Err(Error::Overflow { .. }) => continue,
+                        Err(error) => panic!("{error}: 1e{exponent}, {lambda}"),
+                    };
+                    let numbers = fit.coefficients().iter().chain(fit.residual());
+                    assert!(numbers.chain(fit.fitted()).all(|x| x.is_finite()));
+                    assert!(fit.bias().is_finite());
+                    match fit.predict(&[0.35]) {
+                        Ok(f) => assert!(f.is_finite()),
+                        Err(error) => assert!(matches!(error, Error::Overflow { .. }), "{error}"),
+                    }
+                }
+            }
+        }
+    }
+    // A prediction far away from the data.
+    let plan = Plan::new(&x, Polynomial::new(1.0, 1.0, 3), Regularizer::l2(0.1)).unwrap();
+    let y: Vec<f64> = x.iter().map(|x| (5.0 * x).sin()).collect();
+    let fit = plan.ridge(&y).unwrap();
+    assert!(matches!(fit.predict(&[1e200]), Err(Error::Overflow { .. })));
+    assert!(matches!(fit.predict_many(&[0.5, 1e200]), Err(Error::Overflow { .. })));
+    let fit = kgard::fit(&x, &y, Matern32::new(0.3), Regularizer::l2(0.1), Stop::count(0)).unwrap();
+    assert_eq!(fit.predict(&[1e200]), Ok(fit.bias()));
+    let fit = kgard::fit(&x, &y, Matern52::new(0.3), Regularizer::l2(0.1), Stop::count(0)).unwrap();
+    assert_eq!(fit.predict(&[1e200]), Ok(fit.bias()));
+}
+
+/// All points taken out: nothing is left to be looked at, and nothing panics.
+#[test]
+fn a_second_look_at_nothing() {
+    let x: Vec<f64> = (0..12).map(|i| i as f64).collect();
+    let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+    let all: Vec<usize> = (0..12).collect();
+    for regularizer in [Regularizer::l2(0.1), Regularizer::rkhs(0.1).without_bias()] {
+        let plan = Plan::new(&x, Gaussian::new(2.0), regularizer).unwrap();
+        for k in 0..=12 {
+            let found = kgard::tune::second_look(&plan.as_ref(), &y, &all[..k]).unwrap();
+            assert!(found.iter().all(|index| all.contains(index)));
+        }
+    }
+    let plan = Plan::new(&x, Gaussian::new(2.0), Regularizer::rkhs(0.1)).unwrap();
+    let error = kgard::tune::second_look(&plan.as_ref(), &y, &all).unwrap_err();
+    assert!(matches!(error, Error::NotPositiveDefinite { .. }));
+}
+
+/// Extreme data and options come to an end.
+#[test]
+fn the_rb_rvm_ends() {
+    let x: Vec<f64> = (0..30).map(|i| i as f64 / 30.0).collect();
+    for scale in [1e-300, 1e-30, 1.0, 1e30, 1e300] {
+        for limit in [0, 1, 17] {
+            let y: Vec<f64> =
+                x.iter().enumerate().map(|(i, x)| scale * (x + (i % 7) as f64)).collect();
+            let method = kgard::baselines::RbRvm::new().max_iterations(limit).tolerance(0.0);
+            match method.fit(&x, &y, Gaussian::new(0.2)) {
+                // The last step may be two tries of the noise.
+                Ok(fit) => assert!(fit.iterations() <= limit + 2),
+                Err(error) => assert!(matches!(error, Error::Overflow { .. }), "{error}"),
+            }
+        }
+    }
+}
+
+/// There is no memory for so many points.
+#[test]
+fn a_singular_value_of_too_many_points() {
+    let x = vec![0.5; 1 << 24];
+    let error = kgard::theory::sigma_max(&x, &Gaussian::new(1.0)).unwrap_err();
+    assert_eq!(error, Error::TooLarge { scalars: 1 << 48 });
+    let large: f64 = kgard::theory::sigma_max(&[1e100, 2e100], &kgard::Linear).unwrap();
+    assert!((large / 5e200 - 1.0).abs() < 1e-12);
+    let small: f64 = kgard::theory::sigma_max(&[3.0, 4.0], &kgard::Linear).unwrap();
+    // K K^T + 1 1^T for K = [9 12; 12 16].
+    let expected = 627.0_f64.mul_add(0.5, (313.5_f64 * 313.5 - 25.0).sqrt());
+    assert!((small * small - expected).abs() < 1e-9 * expected, "{small} {expected}");
+}

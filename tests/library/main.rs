@@ -15,6 +15,7 @@ mod kernel_ridge;
 mod kernels;
 mod linalg;
 mod metrics;
+mod noise_free;
 mod oracle;
 mod ram;
 mod rb_rvm;

@@ -61,11 +61,13 @@ pub(crate) fn inverse_column<T: Real>(l: &[T], j: usize, x: &mut [T]) {
 }
 
 /// $L x = b$ in place, where `b` is zero before `first`.
+#[inline(never)]
 pub(crate) fn forward<T: Real>(l: &[T], x: &mut [T], first: usize) {
     dispatch(Forward { l, x, first });
 }
 
 /// $L^T x = b$ in place.
+#[inline(never)]
 pub(crate) fn backward<T: Real>(l: &[T], x: &mut [T]) {
     dispatch(Backward { l, x });
 }

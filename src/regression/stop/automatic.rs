@@ -12,6 +12,23 @@
 //!   Gaussian noise would put there, give or take their fluctuation: noise of
 //!   heavy tails has no gap between good and bad, and is cut where it begins to
 //!   look Gaussian.
+//!
+//! # The least noise there is
+//! Data without noise leave residuals that are no noise either, and whose
+//! median says nothing. So the scale is at least
+//!
+//! * $\epsilon \sqrt n \max |y|$: rounding in the products that make the
+//!   residual;
+//! * $\sqrt{r^T f / n}$: what the penalty takes off the function. $r^T f$ is
+//!   the penalty of the fit, $\alpha^T P \alpha$, and by Cauchy and Schwarz the
+//!   square of the bias of each studentised residual is at most that of the
+//!   function itself. Spread over all points it is what they have on average.
+//!   Noise of variance one adds at most 1/4 to $r^T f / n$, by the trace of
+//!   $H - H^2$, so that it does not matter where there is noise;
+//! * half of the data's resolution, the standard deviation of a value that
+//!   alternates between two neighbours: the largest number of which all data
+//!   that are left are multiples, if there is one. One step of the last digit
+//!   is no outlier.
 
 use super::Progress;
 use crate::Real;
@@ -43,12 +60,75 @@ pub(super) fn is_met<T: Real>(progress: &mut Progress<'_, T>) -> bool {
     }
     // Outliers have a residual of exactly zero; they sort to the front.
     let scale = constant::<T>(DEVIATION_PER_MEDIAN) * median(studentized, out);
+    let scale = scale.max(least_noise(progress.data, progress.residual));
+    if is_noise(studentized, left, scale) {
+        return true;
+    }
+    let step = resolution(progress.data, progress.residual) / constant(2.0);
+    step > scale && is_noise(studentized, left, step)
+}
+
+/// Whether nothing stands out from noise of this deviation.
+fn is_noise<T: Real>(studentized: &[T], left: usize, scale: T) -> bool {
     let largest = studentized.iter().fold(T::zero(), |max, &z| max.max(z));
-    let extreme = extreme_deviation(left);
     let tail = studentized.iter().filter(|&&z| z > scale * constant(TAIL)).count();
     let expected = constant::<T>(TAIL_SHARE) * count(left);
-    largest <= scale * extreme
+    largest <= scale * extreme_deviation(left)
         && count::<T>(tail) <= expected + constant::<T>(TAIL_EXCESS) * expected.sqrt()
+}
+
+/// What rounding and the penalty leave of data without noise.
+fn least_noise<T: Real>(data: &[T], residual: &[T]) -> T {
+    let size = size_left(data, residual);
+    if size.is_zero() {
+        return size;
+    }
+    let n = count::<T>(data.len());
+    // In units of the size, so that the squares are numbers.
+    let terms = data.iter().zip(residual).map(|(&y, &r)| r / size * ((y - r) / size));
+    let penalty = terms.fold(T::zero(), |sum, term| sum + term).max(T::zero());
+    size * (T::epsilon() * n.sqrt()).max((penalty / n).sqrt())
+}
+
+/// The largest of the data but the outliers, whose residual is exactly zero.
+fn size_left<T: Real>(data: &[T], residual: &[T]) -> T {
+    let left = data.iter().zip(residual).filter(|(_, r)| !r.is_zero());
+    left.fold(T::zero(), |size, (y, _)| size.max(y.abs()))
+}
+
+/// Multiples of the resolution that the largest of the data must be: fewer may
+/// be a coincidence.
+const LEAST_MULTIPLE: f64 = 4.0;
+/// How far from a multiple a value may be, in units of its rounding: some for
+/// each step of Euclid's algorithm.
+const OFF_MULTIPLE: f64 = 64.0;
+/// The least resolution that is told from none, in units of that: of values
+/// that are multiples of nothing one in eight is near a multiple of it.
+const LEAST_RESOLUTION: f64 = 16.0;
+
+/// The largest number of which all data but the outliers are multiples, by
+/// Euclid's algorithm; zero if there is none.
+pub(crate) fn resolution<T: Real>(data: &[T], residual: &[T]) -> T {
+    let inside = || data.iter().zip(residual).filter(|(_, r)| !r.is_zero()).map(|(y, _)| y.abs());
+    let size = size_left(data, residual);
+    let off = constant::<T>(OFF_MULTIPLE) * T::epsilon() * size;
+    let mut step = size;
+    for y in inside() {
+        let (mut larger, mut smaller) = (y, step);
+        loop {
+            // To the nearest multiple.
+            let rest = (larger - smaller * (larger / smaller).round()).abs();
+            if !(rest > off) {
+                break;
+            }
+            (larger, smaller) = (smaller, rest);
+        }
+        if !(smaller > off * constant(LEAST_RESOLUTION)) {
+            return T::zero();
+        }
+        step = smaller;
+    }
+    if step * constant(LEAST_MULTIPLE) <= size { step } else { T::zero() }
 }
 
 /// Standard deviations that the largest of `m` Gaussians is unlikely to pass.
