@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::input::Source;
 use crate::parameters::Parameters;
+use crate::table::TimeScale;
 use kgard::Kernel;
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +23,9 @@ pub(crate) struct Model {
     pub(crate) inputs: Option<Vec<String>>,
     /// Name of the target column, if the data had a header.
     pub(crate) target: Option<String>,
+    /// What inputs that are dates or times count in; empty if all are numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) times: Vec<Option<TimeScale>>,
     pub(crate) bias: f64,
     /// One per point.
     pub(crate) coefficients: Vec<f64>,
@@ -109,6 +113,10 @@ impl Model {
         {
             let found = names.len();
             return Err(format!("it names {found} inputs for {dim} coordinates: fit it anew"));
+        }
+        if ![0, dim].contains(&self.times.len()) {
+            let found = self.times.len();
+            return Err(format!("it has {found} units of time for {dim} inputs: fit it anew"));
         }
         let finite = |what: &str, x: f64| {
             if x.is_finite() { Ok(()) } else { Err(format!("{what} is {x}: fit it anew")) }

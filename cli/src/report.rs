@@ -1,10 +1,13 @@
 //! What `kgard fit` tells about a fit: a summary, or a JSON object.
 
+use crate::data::Data;
 use crate::error::{Error, Result};
 use crate::method::{Method, Solution};
-use crate::number::{counted, short};
+use crate::number::{counted, exact, short};
 use crate::parameters::Parameters;
-use kgard::{Points, StopReason};
+use crate::table::TimeScale;
+use crate::text::{visible, visible_json};
+use kgard::{Outlier, StopReason};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -12,9 +15,7 @@ use std::fmt::Write;
 #[derive(Debug)]
 pub(crate) struct Report<'a> {
     pub(crate) parameters: Parameters,
-    pub(crate) inputs: Option<&'a [String]>,
-    pub(crate) target: Option<&'a str>,
-    pub(crate) points: Points<'a, f64>,
+    pub(crate) data: &'a Data,
     pub(crate) solution: &'a Solution,
 }
 
@@ -26,6 +27,10 @@ struct Json<'a> {
     n: usize,
     inputs: Option<&'a [String]>,
     target: Option<&'a str>,
+    /// Units of inputs that are dates or times.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    times: Vec<Option<TimeScale>>,
+    dropped: Dropped<'a>,
     bias: f64,
     coefficients: &'a [f64],
     outliers: Vec<JsonOutlier>,
@@ -36,6 +41,14 @@ struct Json<'a> {
     residual: &'a [f64],
 }
 
+/// Rows that were left out, because a value is missing.
+#[derive(Serialize)]
+struct Dropped<'a> {
+    count: usize,
+    rows: &'a [usize],
+}
+
+/// An outlier: its row in the file, and what it is off by.
 #[derive(Serialize)]
 struct JsonOutlier {
     index: usize,
@@ -46,35 +59,41 @@ impl Report<'_> {
     /// One JSON object on one line.
     pub(crate) fn json(&self) -> Result<String> {
         let solution = self.solution;
-        let outliers = solution.outliers.iter();
+        let data = self.data;
+        let outlier = |o: &Outlier<f64>| JsonOutlier { index: data.rows[o.index], value: o.value };
         let json = Json {
             parameters: self.parameters.clone(),
-            n: self.points.len(),
-            inputs: self.inputs,
-            target: self.target,
+            n: data.y.len(),
+            inputs: data.input_names.as_deref(),
+            target: data.target_name.as_deref(),
+            times: data.times_or_nothing(),
+            dropped: Dropped { count: data.dropped.len(), rows: &data.dropped },
             bias: solution.bias,
             coefficients: &solution.coefficients,
-            outliers: outliers.map(|o| JsonOutlier { index: o.index, value: o.value }).collect(),
+            outliers: solution.outliers.iter().map(outlier).collect(),
             residual_norm: solution.residual_norm,
             iterations: solution.iterations,
             stop_reason: solution.stop_reason.name(),
             fitted: &solution.fitted,
             residual: &solution.residual,
         };
-        let mut text = serde_json::to_string(&json)
+        let text = serde_json::to_string(&json)
             .map_err(|error| Error::failed(format!("writing JSON: {error}")))?;
-        text.push('\n');
-        Ok(text)
+        Ok(format!("{}\n", visible_json(&text)))
     }
 
     /// The summary for people.
     pub(crate) fn summary(&self) -> String {
         let solution = self.solution;
-        let n = self.points.len();
-        let mut data = counted(n, "point");
-        let _ = write!(data, ", {}", counted(self.points.dim(), "input"));
-        if let (Some(inputs), Some(target)) = (self.inputs, self.target) {
-            let _ = write!(data, " ({}), target {target}", inputs.join(", "));
+        let mut data = counted(self.data.y.len(), "point");
+        let _ = write!(data, ", {}", counted(self.data.dim, "input"));
+        if let (Some(inputs), Some(target)) = (&self.data.input_names, &self.data.target_name) {
+            let (inputs, target) = (inputs.join(", "), visible(target));
+            let _ = write!(data, " ({}), target {target}", visible(&inputs));
+        }
+        if !self.data.dropped.is_empty() {
+            let rows = counted(self.data.dropped.len(), "row");
+            let _ = write!(data, "; {rows} with missing values left out");
         }
         let mut text = String::new();
         for (what, value) in [
@@ -99,19 +118,22 @@ impl Report<'_> {
 
     /// A row per outlier, after a row of titles.
     fn outliers(&self) -> Vec<Vec<String>> {
+        let data = self.data;
         let mut titles = vec!["row (from 0)".to_owned()];
-        match self.inputs {
-            Some(names) => titles.extend_from_slice(names),
-            None if self.points.dim() == 1 => titles.push("x".into()),
-            None => titles.extend((1..=self.points.dim()).map(|column| format!("x{column}"))),
+        match &data.input_names {
+            Some(names) => titles.extend(names.iter().map(|name| visible(name).into_owned())),
+            None if data.dim == 1 => titles.push("x".into()),
+            None => titles.extend((1..=data.dim).map(|column| format!("x{column}"))),
         }
         titles.push("off by".into());
         let mut rows = vec![titles];
         for outlier in &self.solution.outliers {
-            let mut row = vec![outlier.index.to_string()];
-            let dim = self.points.dim();
-            let point = &self.points.coordinates()[outlier.index * dim..][..dim];
-            row.extend(point.iter().map(|&x| short(x)));
+            let mut row = vec![data.rows[outlier.index].to_string()];
+            let point = &data.inputs[outlier.index * data.dim..][..data.dim];
+            row.extend(point.iter().zip(&data.times).map(|(&x, time)| match time {
+                Some(time) => time.show(x),
+                None => exact(x),
+            }));
             row.push(short(outlier.value));
             rows.push(row);
         }
