@@ -24,6 +24,7 @@ mod penalty;
 mod pictures;
 mod plot;
 mod prediction;
+mod progress;
 mod report;
 mod serve;
 mod table;

@@ -11,6 +11,7 @@ use crate::number::counted;
 use crate::output::{Staged, is_stdout, to_stdout};
 use crate::parameters::Parameters;
 use crate::plot::Format;
+use crate::progress::Work;
 use crate::report::Report;
 use crate::table::Table;
 use crate::tuning::choose;
@@ -34,12 +35,16 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
     let points = Points::new(&data.inputs, data.dim)?;
     check_room(points.len())?;
     let start = Instant::now();
+    let size = counted(points.len(), "point");
+    let work = Work::begin(format!("choosing parameters for {size}"));
     let (kernel, recipe) = choose(args, points, &data.y)?;
     let chosen = Instant::now();
+    work.next(format!("fitting {size}"));
     let solution = recipe.solve(points, &data.y, &kernel)?;
+    drop(work);
     detail(&format!(
         "{} of dimension {}: parameters chosen in {:.3} s, fitted in {:.3} s",
-        counted(points.len(), "point"),
+        size,
         points.dim(),
         (chosen - start).as_secs_f64(),
         chosen.elapsed().as_secs_f64()
