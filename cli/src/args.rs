@@ -2,6 +2,7 @@
 
 use crate::commands::{CompletionsArgs, DevicesArgs, ManArgs, ReproduceArgs};
 use crate::corrupt::CorruptArgs;
+use crate::data::DataArgs;
 use crate::denoise::DenoiseArgs;
 use crate::error::{Error, Result};
 use crate::kernel::KernelArgs;
@@ -59,7 +60,7 @@ Examples:
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Fit a function to the rows of a CSV file and list the outliers
-    Fit(FitArgs),
+    Fit(Box<FitArgs>),
     /// Evaluate a saved model at the rows of a CSV file
     Predict(PredictArgs),
     /// Make a plan for a device that measures at fixed points
@@ -93,10 +94,14 @@ Examples:
   kgard fit data.csv --sigma 0.3 --lambda 0.1 --predict grid.csv --predictions out.csv
   kgard fit data.csv --sigma 0.3 --lambda 0.1 --plot fit.svg
   kgard fit data.csv --method ram --lambda 0.07 --mu 2.5
+  kgard fit stations.csv --target ozone --inputs day,wind --kernel matern52
 
-The file has one row per point, columns separated by commas. The first line is a
-header unless all of its cells are numbers. Rows are counted from 0, without the
-header, wherever an index is printed.
+The file has one row per point. Columns are separated by tabs, semicolons (with
+decimal commas, if you like) or commas. The first line is a header unless all of
+its cells are numbers or dates; lines that begin with # are comments. Inputs can be
+dates (2024-01-31), which count in days, and times (2024-01-31T12:30:00Z), which
+count in seconds: lengths and periods are in these. Rows with missing values are
+left out. Rows are counted from 0, without the header, wherever an index is printed.
 
 What is not given is taken from the data: a kernel with a length for each input,
 lambda, noise, trend and outliers, in any units. Numbers that are given are those
@@ -109,12 +114,8 @@ summary goes to standard error.";
 #[derive(Debug, Args)]
 #[command(after_help = FIT_EXAMPLES)]
 pub(crate) struct FitArgs {
-    /// The data, a CSV file; `-` is standard input
-    #[arg(value_name = "DATA.csv")]
-    pub(crate) data: PathBuf,
-    /// The column to be fitted, by name or by number from 1 [default: the last]
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
     /// How to fit
     #[arg(long, value_enum, default_value_t = Method::Kgard)]
     pub(crate) method: Method,
@@ -206,7 +207,9 @@ Examples:
 If the model knows the names of its input columns and the grid has a header,
 the columns are found by name and others may stand beside them; else the grid
 has the input columns only, in the order of the data. The output is the grid
-with one more column, `prediction`; it always has a header.";
+with one more column, named as the one that was fitted (as `y_predicted` if the
+grid has a column `y` already; `prediction` if the data had no names); it always
+has a header. Where an input is missing, so is the prediction.";
 
 /// `kgard predict`.
 #[derive(Debug, Args)]
@@ -242,6 +245,9 @@ pub(crate) struct PlanArgs {
     /// is standard input
     #[arg(value_name = "GRID.csv")]
     pub(crate) grid: PathBuf,
+    /// The columns of the inputs, in this order [default: all]
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) inputs: Vec<String>,
     /// The scalar type of the device; the plan is made in f64 and rounded
     #[arg(long, value_enum, default_value_t = Scalar::F32)]
     pub(crate) scalar: Scalar,

@@ -4,12 +4,14 @@
 mod args;
 mod commands;
 mod corrupt;
+mod data;
 mod denoise;
 mod device;
 mod error;
 mod experiments;
 mod input;
 mod kernel;
+mod memory;
 mod messages;
 mod method;
 mod metrics;
@@ -22,9 +24,11 @@ mod penalty;
 mod pictures;
 mod plot;
 mod prediction;
+mod progress;
 mod report;
 mod serve;
 mod table;
+mod text;
 mod tuning;
 
 use clap::Parser;

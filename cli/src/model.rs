@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::input::Source;
 use crate::parameters::Parameters;
+use crate::table::TimeScale;
 use kgard::Kernel;
 use kgard::Points;
 use kgard::kernel::AnyKernel;
@@ -24,6 +25,9 @@ pub(crate) struct Model {
     pub(crate) inputs: Option<Vec<String>>,
     /// Name of the target column, if the data had a header.
     pub(crate) target: Option<String>,
+    /// What inputs that are dates or times count in; empty if all are numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) times: Vec<Option<TimeScale>>,
     pub(crate) bias: f64,
     /// One per point.
     pub(crate) coefficients: Vec<f64>,
@@ -122,6 +126,10 @@ impl Model {
             let found = names.len();
             return Err(format!("it names {found} inputs for {dim} coordinates: fit it anew"));
         }
+        if ![0, dim].contains(&self.times.len()) {
+            let found = self.times.len();
+            return Err(format!("it has {found} units of time for {dim} inputs: fit it anew"));
+        }
         let finite = |what: &str, x: f64| {
             if x.is_finite() { Ok(()) } else { Err(format!("{what} is {x}: fit it anew")) }
         };
@@ -182,9 +190,9 @@ pub(crate) struct Function<'m> {
 
 impl Function<'_> {
     /// The value at one point.
-    pub(crate) fn at(&self, x: &[f64]) -> Result<f64> {
+    pub(crate) fn at(&self, x: &[f64]) -> std::result::Result<f64, kgard::Error> {
         if let Some(tuned) = &self.model.tuned {
-            return Ok(tuned.predict(x)?);
+            return tuned.predict(x);
         }
         let points = Points::new(&self.points, self.dim)?;
         let (alpha, bias) = (&self.model.coefficients, self.model.bias);

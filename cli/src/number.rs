@@ -48,6 +48,12 @@ pub(crate) fn short(x: f64) -> String {
     }
 }
 
+/// A number with all its digits and no more: the shortest text that reads back as
+/// the same number.
+pub(crate) fn exact(x: f64) -> String {
+    if x == 0.0 || (1e-5..1e15).contains(&x.abs()) { format!("{x}") } else { format!("{x:e}") }
+}
+
 /// `1 outlier`, `3 outliers`.
 pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
@@ -55,7 +61,7 @@ pub(crate) fn counted(count: usize, what: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{not_negative, positive, short};
+    use super::{exact, not_negative, positive, short};
 
     #[test]
     fn checked() {
@@ -65,6 +71,20 @@ mod tests {
         }
         assert_eq!(not_negative("0"), Ok(0.0));
         assert!(not_negative("-1e-300").is_err());
+    }
+
+    #[test]
+    fn nothing_is_lost() {
+        for (x, text) in [
+            (0.0, "0"),
+            (1_706_745_600.0, "1706745600"),
+            (1_706_745_600.25, "1706745600.25"),
+            (0.1, "0.1"),
+            (1e15, "1e15"),
+            (-1.5e-7, "-1.5e-7"),
+        ] {
+            assert_eq!(exact(x), text);
+        }
     }
 
     #[test]

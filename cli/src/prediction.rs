@@ -1,10 +1,13 @@
 //! What a model says about the rows of a table.
 
 use crate::error::{Error, Result};
+use crate::messages::note;
 use crate::model::Model;
-use crate::table::Table;
+use crate::number::counted;
+use crate::table::{Columns, Content, Missing, Table};
+use std::fmt::Write;
 
-/// The name of the column that predictions get where the target has none.
+/// The name of the column of predictions where the target has none.
 const PREDICTION: &str = "prediction";
 
 impl Model {
@@ -27,27 +30,62 @@ impl Model {
         Ok((0..grid.width()).collect())
     }
 
-    /// The function at the rows of the grid.
-    fn predict(&self, grid: &Table) -> Result<Vec<f64>> {
-        let grid_points = grid.numbers(&self.columns(grid)?)?;
-        let function = self.function()?;
-        let rows = grid_points.chunks_exact(self.dim()).enumerate();
-        rows.map(|(row, x)| {
-            let value = function.at(x)?;
-            if value.is_finite() {
-                return Ok(value);
-            }
-            Err(Error::failed(format!(
-                "{}: line {}: the prediction there is {value}: the point is too far from the data",
+    /// The inputs of the model in the rows of the grid.
+    fn read_inputs(&self, grid: &Table) -> Result<Columns> {
+        let dim = self.dim();
+        let contents: Vec<Content> = (0..dim)
+            .map(|input| match self.times.get(input) {
+                Some(&Some(scale)) => Content::Times(scale),
+                _ => Content::Numbers,
+            })
+            .collect();
+        let read = grid.read_columns(&self.columns(grid)?, &contents, Missing::Drop)?;
+        if let Some(&first) = read.dropped.first() {
+            note(&format!(
+                "{}: no prediction for {}, because inputs are missing (the first in line {})",
                 grid.name(),
-                grid.line(row)
-            )))
-        })
-        .collect()
+                counted(read.dropped.len(), "row"),
+                grid.line(first)
+            ));
+        }
+        Ok(read)
     }
 
-    /// Deviation and interval of a measurement at the rows of the grid.
-    fn intervals(&self, grid: &Table, level: f64) -> Result<Vec<[f64; 3]>> {
+    /// One or more numbers for each row of the grid; none where an input is missing.
+    fn evaluate<const N: usize>(
+        &self,
+        grid: &Table,
+        at: impl Fn(&[f64]) -> std::result::Result<[f64; N], kgard::Error>,
+    ) -> Result<[Vec<Option<f64>>; N]> {
+        let read = self.read_inputs(grid)?;
+        let mut columns = std::array::from_fn(|_| vec![None; grid.len()]);
+        for (&row, x) in read.rows.iter().zip(read.values.chunks_exact(self.dim())) {
+            let values = at(x).map_err(|error| error.to_string()).and_then(|values| {
+                match values.iter().find(|value| !value.is_finite()) {
+                    None => Ok(values),
+                    Some(value) => Err(format!("it is {value}")),
+                }
+            });
+            let values = values.map_err(|why| {
+                Error::failed(format!(
+                    "{}: line {}: the prediction there fails, because the point is too far from \
+                     the data: {why}",
+                    grid.name(),
+                    grid.line(row)
+                ))
+            })?;
+            for (column, value) in columns.iter_mut().zip(values) {
+                column[row] = Some(value);
+            }
+        }
+        Ok(columns)
+    }
+
+    /// The value, and deviation and interval of a measurement, at a point.
+    fn intervals(
+        &self,
+        level: f64,
+    ) -> Result<impl Fn(&[f64]) -> std::result::Result<[f64; 4], kgard::Error> + '_> {
         let tuned = self.tuned.as_ref().ok_or_else(|| {
             Error::usage(
                 "--interval: this model was fitted with numbers that were given, and does not \
@@ -55,60 +93,80 @@ impl Model {
             )
         })?;
         let uncertainty = tuned.uncertainty()?;
-        let grid_points = grid.numbers(&self.columns(grid)?)?;
-        let rows = grid_points.chunks_exact(self.dim());
-        rows.map(|x| {
+        Ok(move |x: &[f64]| {
             let prediction = uncertainty.at(x)?;
             let (low, high) = prediction.interval(level)?;
-            Ok([prediction.total_deviation(), low, high])
+            Ok([prediction.value, prediction.total_deviation(), low, high])
         })
-        .collect()
     }
 
-    /// The grid as CSV, with a column of the target's name, and after it, with an
-    /// interval's `level`, its deviation and both ends of the interval.
+    /// The name of the column of predictions: that of the target, unless the grid
+    /// has such a column already.
+    fn prediction_name(&self, grid: &[String]) -> Result<String> {
+        let is_free = |name: &String| !grid.contains(name);
+        let names = match &self.target {
+            Some(target) => vec![target.clone(), format!("{target}_predicted")],
+            None => vec![PREDICTION.to_owned()],
+        };
+        names.iter().find(|name| is_free(name)).cloned().ok_or_else(|| {
+            let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+            Error::failed(format!(
+                "the grid has a column {} already: rename it",
+                names.join(" and ")
+            ))
+        })
+    }
+
+    /// The grid as CSV, with a column of predictions, and with those of its
+    /// deviation and both ends of the interval of a `level` after it.
     pub(crate) fn predictions(&self, grid: &Table, level: Option<f64>) -> Result<Vec<u8>> {
-        let values = self.predict(grid)?;
-        let intervals = level.map(|level| self.intervals(grid, level)).transpose()?;
         let mut header = match (grid.header(), &self.inputs) {
             (Some(names), _) => names.to_vec(),
             (None, Some(names)) => names.clone(),
             (None, None) => (1..=grid.width()).map(|column| format!("x{column}")).collect(),
         };
-        let target = self.target.as_deref().unwrap_or(PREDICTION);
-        let mut names = vec![target.to_owned()];
-        if intervals.is_some() {
-            names.extend(["std", "low", "high"].map(|what| format!("{target}_{what}")));
-        }
-        // A grid with the column already has measurements in it, which stay.
-        for name in &mut names {
-            if header.contains(name) {
-                *name = format!("{name}_{PREDICTION}");
+        let name = self.prediction_name(&header)?;
+        header.push(name.clone());
+        match level {
+            None => {
+                let function = self.function()?;
+                let columns = self.evaluate(grid, |x| Ok([function.at(x)?]))?;
+                with_columns(grid, &header, &columns)
             }
-            if header.contains(name) {
-                return Err(Error::failed(format!(
-                    "{}: there is a column {name:?} already: rename it",
-                    grid.name()
-                )));
+            Some(level) => {
+                header.extend(["std", "low", "high"].map(|what| format!("{name}_{what}")));
+                let columns = self.evaluate(grid, self.intervals(level)?)?;
+                with_columns(grid, &header, &columns)
             }
         }
-        header.extend(names);
-        let failed = |error: csv::Error| Error::failed(format!("writing the predictions: {error}"));
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        writer.write_record(&header).map_err(failed)?;
-        for (row, &value) in values.iter().enumerate() {
-            let interval = intervals.as_ref().map(|intervals| intervals[row]);
-            // The shortest text that reads back as the same number.
-            let numbers: Vec<String> = std::iter::once(value)
-                .chain(interval.into_iter().flatten())
-                .map(|number| format!("{number:?}"))
-                .collect();
-            writer
-                .write_record(grid.cells(row).iter().chain(numbers.iter().map(String::as_str)))
-                .map_err(failed)?;
-        }
-        writer
-            .into_inner()
-            .map_err(|error| Error::failed(format!("writing the predictions: {}", error.error())))
     }
+}
+
+/// A table with more columns behind its own, in its own way of writing; `header`
+/// has the names of all.
+fn with_columns(grid: &Table, header: &[String], columns: &[Vec<Option<f64>>]) -> Result<Vec<u8>> {
+    let failed = |error: csv::Error| Error::failed(format!("writing the predictions: {error}"));
+    let mut writer = csv::WriterBuilder::new().delimiter(grid.delimiter()).from_writer(Vec::new());
+    writer.write_record(header).map_err(failed)?;
+    let (mut text, commas) = (String::new(), grid.has_decimal_commas());
+    for row in 0..grid.len() {
+        for cell in grid.cells(row) {
+            writer.write_field(cell).map_err(failed)?;
+        }
+        for column in columns {
+            text.clear();
+            if let Some(value) = column[row] {
+                // The shortest text that reads back as the same number.
+                let _ = write!(text, "{value:?}");
+            }
+            if commas {
+                text = text.replace('.', ",");
+            }
+            writer.write_field(&text).map_err(failed)?;
+        }
+        writer.write_record(None::<&[u8]>).map_err(failed)?;
+    }
+    writer
+        .into_inner()
+        .map_err(|error| Error::failed(format!("writing the predictions: {}", error.error())))
 }

@@ -1,12 +1,15 @@
 //! What `kgard fit` tells about a fit: a summary, or a JSON object.
 
+use crate::data::Data;
 use crate::error::{Error, Result};
 use crate::method::{Method, Solution};
 use crate::model::Tuned;
-use crate::number::{counted, short};
+use crate::number::{counted, exact, short};
 use crate::parameters::Parameters;
+use crate::table::TimeScale;
+use crate::text::{visible, visible_json};
 use kgard::kernel::AnyKernel;
-use kgard::{Points, StopReason, Tunable};
+use kgard::{Outlier, StopReason, Tunable};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -14,13 +17,10 @@ use std::fmt::Write;
 #[derive(Debug)]
 pub(crate) struct Report<'a> {
     pub(crate) parameters: Parameters,
-    pub(crate) inputs: Option<&'a [String]>,
-    pub(crate) target: Option<&'a str>,
-    pub(crate) points: Points<'a, f64>,
+    pub(crate) data: &'a Data,
     pub(crate) solution: &'a Solution,
     /// What the tuner found, if it did.
     pub(crate) tuned: Option<&'a Tuned>,
-    pub(crate) y: &'a [f64],
 }
 
 /// The JSON object. Scripts rely on its keys.
@@ -31,6 +31,10 @@ struct Json<'a> {
     n: usize,
     inputs: Option<&'a [String]>,
     target: Option<&'a str>,
+    /// Units of inputs that are dates or times.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    times: Vec<Option<TimeScale>>,
+    dropped: Dropped<'a>,
     bias: f64,
     coefficients: &'a [f64],
     outliers: Vec<JsonOutlier>,
@@ -50,6 +54,14 @@ struct Json<'a> {
     residual: &'a [f64],
 }
 
+/// Rows that were left out, because a value is missing.
+#[derive(Serialize)]
+struct Dropped<'a> {
+    count: usize,
+    rows: &'a [usize],
+}
+
+/// An outlier: its row in the file, and what it is off by.
 #[derive(Serialize)]
 struct JsonOutlier {
     index: usize,
@@ -60,15 +72,18 @@ impl Report<'_> {
     /// One JSON object on one line.
     pub(crate) fn json(&self) -> Result<String> {
         let solution = self.solution;
-        let outliers = solution.outliers.iter();
+        let data = self.data;
+        let outlier = |o: &Outlier<f64>| JsonOutlier { index: data.rows[o.index], value: o.value };
         let json = Json {
             parameters: self.parameters.clone(),
-            n: self.points.len(),
-            inputs: self.inputs,
-            target: self.target,
+            n: data.y.len(),
+            inputs: data.input_names.as_deref(),
+            target: data.target_name.as_deref(),
+            times: data.times_or_nothing(),
+            dropped: Dropped { count: data.dropped.len(), rows: &data.dropped },
             bias: solution.bias,
             coefficients: &solution.coefficients,
-            outliers: outliers.map(|o| JsonOutlier { index: o.index, value: o.value }).collect(),
+            outliers: solution.outliers.iter().map(outlier).collect(),
             residual_norm: solution.residual_norm,
             iterations: solution.iterations,
             stop_reason: solution.stop_reason.name(),
@@ -82,20 +97,23 @@ impl Report<'_> {
             fitted: &solution.fitted,
             residual: &solution.residual,
         };
-        let mut text = serde_json::to_string(&json)
+        let text = serde_json::to_string(&json)
             .map_err(|error| Error::failed(format!("writing JSON: {error}")))?;
-        text.push('\n');
-        Ok(text)
+        Ok(format!("{}\n", visible_json(&text)))
     }
 
     /// The summary for people.
     pub(crate) fn summary(&self) -> String {
         let solution = self.solution;
-        let n = self.points.len();
-        let mut data = counted(n, "point");
-        let _ = write!(data, ", {}", counted(self.points.dim(), "input"));
-        if let (Some(inputs), Some(target)) = (self.inputs, self.target) {
-            let _ = write!(data, " ({}), target {target}", inputs.join(", "));
+        let mut data = counted(self.data.y.len(), "point");
+        let _ = write!(data, ", {}", counted(self.data.dim, "input"));
+        if let (Some(inputs), Some(target)) = (&self.data.input_names, &self.data.target_name) {
+            let (inputs, target) = (inputs.join(", "), visible(target));
+            let _ = write!(data, " ({}), target {target}", visible(&inputs));
+        }
+        if !self.data.dropped.is_empty() {
+            let rows = counted(self.data.dropped.len(), "row");
+            let _ = write!(data, "; {rows} with missing values left out");
         }
         let mut rows = vec![
             ("data", data),
@@ -110,7 +128,7 @@ impl Report<'_> {
             if !slopes.is_empty() {
                 rows.push(("slopes", slopes.join(", ")));
             }
-            if self.points.dim() > 1 {
+            if self.data.dim > 1 {
                 rows.push(("relevance", self.relevance(tuned)));
             }
             let uneven = if tuned.has_uneven_noise() { ", depends on the inputs" } else { "" };
@@ -136,14 +154,14 @@ impl Report<'_> {
 
     /// The share of the variance that the function explains, outliers apart.
     fn r_squared(&self) -> f64 {
-        let mut inside = vec![true; self.y.len()];
+        let mut inside = vec![true; self.data.y.len()];
         for outlier in &self.solution.outliers {
             inside[outlier.index] = false;
         }
         let inside = |values: &[f64]| -> Vec<f64> {
             values.iter().zip(&inside).filter(|(_, inside)| **inside).map(|(v, _)| *v).collect()
         };
-        let (y, residual) = (inside(self.y), inside(&self.solution.residual));
+        let (y, residual) = (inside(&self.data.y), inside(&self.solution.residual));
         let n = y.len() as f64;
         let mean = y.iter().map(|y| y / n).sum::<f64>();
         let norm = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::hypot);
@@ -157,8 +175,8 @@ impl Report<'_> {
         let shares = tuned.relevance();
         let mut order: Vec<usize> = (0..shares.len()).collect();
         order.sort_by(|&a, &b| shares[b].total_cmp(&shares[a]));
-        let name = |j: usize| match self.inputs {
-            Some(names) => names[j].clone(),
+        let name = |j: usize| match &self.data.input_names {
+            Some(names) => visible(&names[j]).into_owned(),
             None => format!("x{}", j + 1),
         };
         let words = order.iter().map(|&j| format!("{} {:.0} %", name(j), 100.0 * shares[j]));
@@ -167,19 +185,22 @@ impl Report<'_> {
 
     /// A row per outlier, after a row of titles.
     fn outliers(&self) -> Vec<Vec<String>> {
+        let data = self.data;
         let mut titles = vec!["row (from 0)".to_owned()];
-        match self.inputs {
-            Some(names) => titles.extend_from_slice(names),
-            None if self.points.dim() == 1 => titles.push("x".into()),
-            None => titles.extend((1..=self.points.dim()).map(|column| format!("x{column}"))),
+        match &data.input_names {
+            Some(names) => titles.extend(names.iter().map(|name| visible(name).into_owned())),
+            None if data.dim == 1 => titles.push("x".into()),
+            None => titles.extend((1..=data.dim).map(|column| format!("x{column}"))),
         }
         titles.push("off by".into());
         let mut rows = vec![titles];
         for outlier in &self.solution.outliers {
-            let mut row = vec![outlier.index.to_string()];
-            let dim = self.points.dim();
-            let point = &self.points.coordinates()[outlier.index * dim..][..dim];
-            row.extend(point.iter().map(|&x| short(x)));
+            let mut row = vec![data.rows[outlier.index].to_string()];
+            let point = &data.inputs[outlier.index * data.dim..][..data.dim];
+            row.extend(point.iter().zip(&data.times).map(|(&x, time)| match time {
+                Some(time) => time.show(x),
+                None => exact(x),
+            }));
             row.push(short(outlier.value));
             rows.push(row);
         }

@@ -1,7 +1,8 @@
 //! Numbers that the command line leaves open, taken from the data.
 
 use crate::args::FitArgs;
-use crate::error::Result;
+use crate::data::Data;
+use crate::error::{Error, Result};
 use crate::kernel::Choice;
 use crate::method::{Method, Recipe, StopArg};
 use crate::penalty::{Norm, Penalty};
@@ -17,21 +18,29 @@ const RAM_THRESHOLD: f64 = 1.75;
 pub(crate) fn choose(
     args: &FitArgs,
     points: Points<'_, f64>,
-    y: &[f64],
+    data: &Data,
 ) -> Result<(Choice, Recipe)> {
+    let y = &data.y;
+    let weights = data.weights.as_deref().unwrap_or_default();
     let kernel = args.kernel.parsed()?;
     let own = args.method.norm();
     let (lambda, norm, border) = args.penalty.parts(own)?;
     let needs_kernel = args.kernel.is_open() || kernel.parameters() > 0;
     let needs_lambda = lambda.is_none() && args.method != Method::RbRvm;
     let needs_mu = args.mu.is_none() && args.method == Method::Ram;
+    let tunes = needs_kernel || needs_lambda || needs_mu;
+    if !(weights.is_empty() || tunes && is_automatic(args)) {
+        return Err(Error::usage(
+            "--weights are for a model that is tuned: leave --sigma or --lambda open, and give \
+             none of --stop, --at-most, --refit-lambda and --border, with --method kgard or krr",
+        ));
+    }
     let with = |lambda| Penalty { lambda, norm, border };
     let stop = || args.stop.unwrap_or(StopArg::Auto).rule(args.at_most);
-    if let (false, Some(lambda), false) = (needs_kernel, lambda, needs_mu) {
-        return Ok((Choice::new(kernel), recipe(args, with(lambda), stop(), args.mu)));
-    }
-    if !(needs_kernel || needs_lambda || needs_mu) {
-        return Ok((Choice::new(kernel), recipe(args, with(1.0), stop(), args.mu)));
+    if !tunes {
+        // The RB-RVM has no penalty.
+        let penalty = with(lambda.unwrap_or(1.0));
+        return Ok((Choice::new(kernel), recipe(args, penalty, stop(), args.mu)));
     }
     let mut tuner = tuner(args, kernel, points.dim());
     if let Some(lambda) = lambda {
@@ -41,7 +50,8 @@ pub(crate) fn choose(
         // The bias is free, unless the paper's penalty is asked for.
         let (_, norm, _) = args.penalty.parts(Norm::Rkhs)?;
         let tuner = tuner.penalty(norm.into()).trend(args.trend()).standardize(!args.raw);
-        let model = tuner.outliers(args.method == Method::Kgard).fit(points, y)?;
+        let model =
+            tuner.outliers(args.method == Method::Kgard).fit_weighted(points, y, weights)?;
         let choice = Choice::new(model.kernel().clone());
         let penalty = Penalty { lambda: model.lambda(), norm, border: None };
         let model = Box::new(model);

@@ -55,7 +55,7 @@ pub(super) struct Engine<'a, T> {
     pub(super) memory: Memory<T>,
 }
 
-impl<'a, T: Real> Engine<'a, T> {
+impl<T: Real> Engine<'_, T> {
     /// The points that are not in the support.
     pub(super) fn inside(&self, support: &[usize]) -> Vec<usize> {
         complement(self.sample.len(), support)

@@ -278,8 +278,8 @@ mod tests {
     fn sample(trend: Trend) -> Sample<f64> {
         let at = |i: usize, k: usize| ((i * k) % 11) as f64 / 4.0 - 1.2;
         let x: Vec<f64> = (0..11).flat_map(|i| [at(i, 3), at(i, 7)]).collect();
-        let v: Vec<f64> = (0..11).map(|i| (i as f64 * 1.7).sin() + 0.3 * i as f64).collect();
-        let noise: Vec<f64> = (0..11).map(|i| 0.5 + 0.1 * i as f64).collect();
+        let v: Vec<f64> = (0..11).map(f64::from).map(|i| (i * 1.7).sin() + 0.3 * i).collect();
+        let noise: Vec<f64> = (0..11).map(|i| 0.5 + 0.1 * f64::from(i)).collect();
         Sample::new(x, 2, v, noise, trend)
     }
 

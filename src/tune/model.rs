@@ -27,9 +27,9 @@ pub struct Model<T, K> {
     pub(super) units: Vec<Unit<T>>,
     pub(super) target: Unit<T>,
     /// The kernel of standardised inputs.
-    pub(super) kernel: K,
+    pub(super) standard_kernel: K,
     /// The kernel in the units of the data.
-    pub(super) users_kernel: K,
+    pub(super) kernel: K,
     pub(super) penalty: Penalty,
     pub(super) lambda: T,
     /// Standardised coordinates of the points that are no outliers.
@@ -125,7 +125,7 @@ impl<T: Real, K: Tunable<T>> Model<T, K> {
         let mut model = Self {
             units,
             target,
-            users_kernel,
+            kernel: users_kernel,
             penalty,
             lambda,
             alpha,
@@ -135,7 +135,7 @@ impl<T: Real, K: Tunable<T>> Model<T, K> {
             variance: solved.variance,
             gamma: state.gamma,
             feature_means: super::sample::feature_means(&sample.x, sample.dim),
-            kernel: state.kernel,
+            standard_kernel: state.kernel,
             x: part.x,
             noise: part.noise,
             inside,
@@ -179,7 +179,7 @@ impl<T: Real, K: Tunable<T>> Model<T, K> {
     fn standardised_value(&self, z: &[T]) -> T {
         let points = Points::of_dim(&self.x, self.units.len());
         let terms = points.iter().zip(&self.alpha);
-        let f = terms.fold(T::zero(), |s, (p, &a)| s + a * self.kernel.evaluate(z, p));
+        let f = terms.fold(T::zero(), |s, (p, &a)| s + a * self.standard_kernel.evaluate(z, p));
         row(z, self.beta.len()).zip(&self.beta).fold(f, |s, (h, &b)| s + h * b)
     }
 
@@ -232,7 +232,7 @@ impl<T: Real, K: Tunable<T>> Model<T, K> {
         };
         let mut memory = Memory::new();
         let solved = memory
-            .solve(&sample, &self.kernel, self.lambda, self.penalty, false)
+            .solve(&sample, &self.standard_kernel, self.lambda, self.penalty, false)
             .ok_or(Error::Overflow { what: "the tuned model" })?;
         let (u, basis_factor) = (solved.u, solved.basis_factor);
         Ok(Uncertainty { model: self, sample, factor: memory.matrix, u, basis_factor })
@@ -241,7 +241,7 @@ impl<T: Real, K: Tunable<T>> Model<T, K> {
     /// The kernel, in the units of the data.
     #[must_use]
     pub fn kernel(&self) -> &K {
-        &self.users_kernel
+        &self.kernel
     }
 
     /// The penalty.
@@ -401,12 +401,12 @@ impl<T: Real, K: Tunable<T>> Uncertainty<'_, T, K> {
         let points = Points::of_dim(&self.sample.x, z.len());
         let m = points.len();
         let mut k = vec![T::zero(); m];
-        model.kernel.evaluate_row(&z, points, &mut k);
+        model.standard_kernel.evaluate_row(&z, points, &mut k);
         let own = match model.penalty {
-            Penalty::Rkhs => model.kernel.evaluate(&z, &z),
+            Penalty::Rkhs => model.standard_kernel.evaluate(&z, &z),
             Penalty::L2 => {
                 let own = inner_product(&k, &k);
-                k = combined(&self.sample, &model.kernel, &k);
+                k = combined(&self.sample, &model.standard_kernel, &k);
                 own
             }
         };

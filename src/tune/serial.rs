@@ -13,8 +13,8 @@ use serde::Deserialize;
 struct Shadow<T, K> {
     units: Vec<Unit<T>>,
     target: Unit<T>,
+    standard_kernel: K,
     kernel: K,
-    users_kernel: K,
     penalty: Penalty,
     lambda: T,
     x: Vec<T>,
@@ -42,10 +42,10 @@ impl<T: Real, K: Tunable<T>> TryFrom<Shadow<T, K>> for Model<T, K> {
         if dim == 0 {
             return Err(Error::Empty { what: "list of units" }.into());
         }
+        read.standard_kernel.check()?;
+        read.standard_kernel.check_dim(dim)?;
         read.kernel.check()?;
         read.kernel.check_dim(dim)?;
-        read.users_kernel.check()?;
-        read.users_kernel.check_dim(dim)?;
         for unit in read.units.iter().chain([&read.target]) {
             Error::check_finite("centre of a unit", &[unit.centre])?;
             Error::check_positive("scale of a unit", unit.scale)?;
@@ -95,8 +95,8 @@ impl<T: Real, K: Tunable<T>> TryFrom<Shadow<T, K>> for Model<T, K> {
         Ok(Self {
             units: read.units,
             target: read.target,
+            standard_kernel: read.standard_kernel,
             kernel: read.kernel,
-            users_kernel: read.users_kernel,
             penalty: read.penalty,
             lambda: read.lambda,
             x: read.x,

@@ -164,15 +164,16 @@ fn inputs_of_different_units() {
 fn nothing_is_wrong_with_data_without_noise() {
     let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
     let of = |f: &dyn Fn(f64) -> f64| -> Vec<f64> { x.iter().map(|&x| f(x)).collect() };
-    let exact: [(&str, &dyn Fn(f64) -> f64, f64); 5] = [
-        ("sine", &f64::sin, 1e-4),
-        ("line", &|x| 2.0 * x + 1.0, 1e-6),
-        ("square", &|x| x * x, 1e-3),
-        ("constant", &|_| 3.0, 0.0),
-        ("zero", &|_| 0.0, 0.0),
+    type Exact = (&'static str, fn(f64) -> f64, f64);
+    let exact: [Exact; 5] = [
+        ("sine", f64::sin, 1e-4),
+        ("line", |x| 2.0 * x + 1.0, 1e-6),
+        ("square", |x| x * x, 1e-3),
+        ("constant", |_| 3.0, 0.0),
+        ("zero", |_| 0.0, 0.0),
     ];
     for (name, f, tolerance) in exact {
-        let model = Tuner::new().fit(&x, &of(f)).unwrap();
+        let model = Tuner::new().fit(&x, &of(&f)).unwrap();
         assert!(model.outliers().is_empty(), "{name}: {:?}", model.outliers());
         assert!(largest_error(&model, &x, f) <= tolerance, "{name}");
     }
@@ -296,7 +297,7 @@ fn intervals_cover_what_they_say() {
 fn weights_are_inverse_variances() {
     let mut random = Random(9);
     let x: Vec<f64> = (0..120).map(|i| f64::from(i) / 20.0).collect();
-    let deviation = |i: usize| if i % 3 == 0 { 1.0 } else { 0.05 };
+    let deviation = |i: usize| if i.is_multiple_of(3) { 1.0 } else { 0.05 };
     let y: Vec<f64> =
         x.iter().enumerate().map(|(i, x)| x.sin() + deviation(i) * random.normal()).collect();
     let weights: Vec<f64> = (0..120).map(|i| 700.0 / deviation(i).powi(2)).collect();

@@ -1,9 +1,9 @@
 //! `kgard fit`: data, fit, report; a model and predictions if asked for.
 
-use super::announce_size;
 use crate::args::FitArgs;
 use crate::error::{Error, Result};
 use crate::input::{Source, not_both_stdin};
+use crate::memory::check_room;
 use crate::messages::{detail, instead_of_stdout, message, warn};
 use crate::method::{Method, Recipe};
 use crate::model::{Head, Model};
@@ -12,11 +12,11 @@ use crate::output::{Staged, is_stdout, to_stdout};
 use crate::parameters::Parameters;
 use crate::penalty::Norm;
 use crate::plot::Format;
+use crate::progress::Work;
 use crate::report::Report;
 use crate::table::Table;
 use crate::tuning::choose;
 use kgard::Points;
-use std::path::Path;
 use std::time::Instant;
 
 /// Runs the command.
@@ -27,19 +27,26 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
     args.kernel.parsed()?;
     args.penalty.parts(args.method.norm())?;
 
-    let data = Data::read(args)?;
+    let data = args.data.read()?;
+    if data.weights.is_some() {
+        return Err(Error::usage("--weights: no method takes weights yet: drop it"));
+    }
     // A mistake in the grid is better found before the work than after it.
     let grid = args.predict.as_deref().map(|grid| Table::read(Source::new(grid))).transpose()?;
     let points = Points::new(&data.inputs, data.dim)?;
-    announce_size(points.len());
+    check_room(points.len())?;
     let start = Instant::now();
-    let (kernel, recipe) = choose(args, points, &data.y)?;
+    let size = counted(points.len(), "point");
+    let work = Work::begin(format!("choosing parameters for {size}"));
+    let (kernel, recipe) = choose(args, points, &data)?;
     warn_of_offset(&recipe, &data.y);
     let chosen = Instant::now();
+    work.next(format!("fitting {size}"));
     let solution = recipe.solve(points, &data.y, &kernel)?;
+    drop(work);
     detail(&format!(
         "{} of dimension {}: parameters chosen in {:.3} s, fitted in {:.3} s",
-        counted(points.len(), "point"),
+        size,
         points.dim(),
         (chosen - start).as_secs_f64(),
         chosen.elapsed().as_secs_f64()
@@ -60,12 +67,9 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
 
     let report = Report {
         parameters: parameters.clone(),
-        inputs: data.input_names.as_deref(),
-        target: data.target_name.as_deref(),
-        points,
+        data: &data,
         solution: &solution,
         tuned: tuned.as_deref(),
-        y: &data.y,
     };
     let text = if args.json { report.json()? } else { report.summary() };
 
@@ -74,6 +78,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
         parameters,
         inputs: data.input_names.clone(),
         target: data.target_name.clone(),
+        times: data.times_or_nothing(),
         bias: solution.bias,
         coefficients: solution.coefficients.clone(),
         points: points.iter().map(<[f64]>::to_vec).collect(),
@@ -88,7 +93,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
         staged.add(path, model.predictions(grid, args.interval)?)?;
     }
     if let (Some(format), Some(path)) = (picture, &args.plot) {
-        staged.add(path, format.render(&model.plot(&data.y, &solution)?)?)?;
+        staged.add(path, format.render(&model.plot(&data, &solution)?)?)?;
     }
     staged.commit()?;
     if to_stdout_instead(args).is_some() {
@@ -142,7 +147,7 @@ fn to_stdout_instead(args: &FitArgs) -> Option<&'static str> {
 fn check_usage(args: &FitArgs) -> Result<()> {
     check_method(args)?;
     if let Some(grid) = &args.predict {
-        not_both_stdin(Source::new(&args.data), Source::new(grid))?;
+        not_both_stdin(Source::new(&args.data.data), Source::new(grid))?;
     }
     if args.output.is_some() && args.output == args.predictions {
         return Err(Error::usage(
@@ -183,50 +188,4 @@ fn check_method(args: &FitArgs) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The data, taken apart.
-struct Data {
-    inputs: Vec<f64>,
-    dim: usize,
-    y: Vec<f64>,
-    input_names: Option<Vec<String>>,
-    target_name: Option<String>,
-}
-
-impl Data {
-    fn read(args: &FitArgs) -> Result<Self> {
-        let table = Table::read(Source::new(Path::new(&args.data)))?;
-        let target = match &args.target {
-            Some(name) => table.column(name)?,
-            None => table.width() - 1,
-        };
-        if table.width() == 1 {
-            return Err(Error::failed(format!(
-                "{}: line {}: there is no input column: give at least two columns, \
-                 separated by commas",
-                table.name(),
-                table.line(0)
-            )));
-        }
-        let columns: Vec<usize> = (0..table.width()).filter(|&column| column != target).collect();
-        let names = table.header();
-        let input_names =
-            names.map(|names| columns.iter().map(|&column| names[column].clone()).collect());
-        // All columns at once, so that the first mistake of the file is the
-        // one that is named.
-        let all: Vec<usize> = (0..table.width()).collect();
-        let numbers = table.numbers(&all)?;
-        let rows = numbers.chunks_exact(table.width());
-        Ok(Self {
-            inputs: rows
-                .clone()
-                .flat_map(|row| columns.iter().map(|&column| row[column]))
-                .collect(),
-            dim: columns.len(),
-            y: rows.map(|row| row[target]).collect(),
-            input_names,
-            target_name: names.map(|names| names[target].clone()),
-        })
-    }
 }

@@ -15,8 +15,6 @@ pub(crate) use reproduce::ReproduceArgs;
 
 use crate::args::Command;
 use crate::error::Result;
-use crate::messages::note;
-use crate::number::counted;
 use crate::{corrupt, denoise, metrics, serve};
 
 /// Does what the command line says.
@@ -33,20 +31,5 @@ pub(crate) fn run(command: &Command) -> Result<()> {
         Command::Devices(args) => devices::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
-    }
-}
-
-/// Matrices of more bytes than this are worth a word beforehand.
-const LARGE: f64 = 2e9;
-
-/// Warns of matrices that will take long and take much memory.
-fn announce_size(n: usize) {
-    let bytes = 2.0 * (n as f64) * (n as f64) * size_of::<f64>() as f64;
-    if bytes > LARGE {
-        note(&format!(
-            "{} take about {:.0} GB of memory, and a while",
-            counted(n, "point"),
-            bytes / 1e9
-        ));
     }
 }

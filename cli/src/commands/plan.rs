@@ -1,10 +1,10 @@
 //! `kgard plan`: points in, a plan for a device out.
 
-use super::announce_size;
 use crate::args::{PlanArgs, Scalar};
 use crate::error::{Error, Result};
 use crate::input::Source;
 use crate::kernel::Choice;
+use crate::memory::check_room;
 use crate::messages::message;
 use crate::number::counted;
 use crate::output::Staged;
@@ -26,10 +26,14 @@ pub(crate) fn run(args: &PlanArgs) -> Result<()> {
     let kernel = args.kernel.given()?;
     let penalty = args.penalty.given()?;
     let table = Table::read(Source::new(&args.grid))?;
-    let columns: Vec<usize> = (0..table.width()).collect();
+    let columns: Vec<usize> = if args.inputs.is_empty() {
+        (0..table.width()).collect()
+    } else {
+        args.inputs.iter().map(|name| table.column(name)).collect::<Result<_>>()?
+    };
     let coordinates = table.numbers(&columns)?;
-    let points = Points::new(&coordinates, table.width())?;
-    announce_size(points.len());
+    let points = Points::new(&coordinates, columns.len())?;
+    check_room(points.len())?;
     let weights = penalty.weights(points.len());
     let regularizer = penalty.regularizer(weights.as_deref());
     let plan = Plan::new(points, kernel.kernel::<f64>()?, regularizer)?;

@@ -4,10 +4,10 @@
 //! the heads of the files.
 
 use crate::messages::progress_target;
+use crate::progress::{TICK, set_style};
 use image::ImageReader;
-use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, MultiProgress, ProgressBar};
 use std::path::Path;
-use std::time::Duration;
 
 /// A line for the picture that is worked on, and one for all.
 pub(super) struct Bars {
@@ -33,7 +33,7 @@ impl Bars {
         set_style(&total, "{wide_bar} {msg} pictures");
         let bars = Self { both, current, total, pictures: left.len(), left };
         bars.count();
-        bars.current.enable_steady_tick(Duration::from_millis(100));
+        bars.current.enable_steady_tick(TICK);
         bars
     }
 
@@ -67,12 +67,6 @@ impl Bars {
 
     fn count(&self) {
         self.total.set_message(format!("{}/{}", self.pictures - self.left.len(), self.pictures));
-    }
-}
-
-fn set_style(bar: &ProgressBar, template: &str) {
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
     }
 }
 

@@ -1,18 +1,22 @@
 //! What a fitted model looks like.
 
 use super::FitPlot;
+use crate::data::Data;
 use crate::error::Result;
 use crate::method::{Method, Solution};
 use crate::model::Model;
 use crate::number::counted;
+use crate::text::visible;
 
 /// Places at which a curve is evaluated.
 const CURVE: u32 = 800;
 
 impl Model {
     /// The picture of the fit to `y`.
-    pub(crate) fn plot(&self, y: &[f64], solution: &Solution) -> Result<FitPlot> {
-        let target = self.target.clone().unwrap_or_else(|| "y".into());
+    pub(crate) fn plot(&self, data: &Data, solution: &Solution) -> Result<FitPlot> {
+        let y = &data.y;
+        let name = |name: &str| visible(name).into_owned();
+        let target = self.target.as_deref().map_or_else(|| "y".into(), name);
         let count = counted(y.len(), "point");
         let method = self.parameters.method;
         let mut title = format!("{}: {count}", method.name());
@@ -23,10 +27,10 @@ impl Model {
         let outliers = solution.outliers.iter().map(|outlier| outlier.index).collect();
         if self.dim() == 1 {
             let x: Vec<f64> = self.points.iter().map(|point| point[0]).collect();
-            let input = self.inputs.as_ref().and_then(|names| names.first().cloned());
+            let input = self.inputs.as_ref().and_then(|names| names.first());
             return Ok(FitPlot {
                 title,
-                x_name: input.unwrap_or_else(|| "x".into()),
+                x_name: input.map_or_else(|| "x".into(), |input| name(input)),
                 y_name: target,
                 line: self.curve(&x)?,
                 points: x.into_iter().zip(y.iter().copied()).collect(),

@@ -16,6 +16,7 @@ fn folder() -> Folder {
     for name in ["data.csv", "DATA.csv"] {
         folder.write(name, &data);
     }
+    folder.write("stations.csv", csv("day,wind,city,ozone", &[&x, &y, &x, &y]));
     for name in ["grid.csv", "GRID.csv"] {
         folder.write(name, csv("x", &[&x[..40]]));
     }

@@ -56,7 +56,7 @@ fn one_result_on_standard_output() {
     assert_eq!(run.json()["format"], "kgard-model");
     assert!(run.stderr().contains("outliers       3"));
     let run = folder.kgard(&format!("{FIT} --predict grid.csv --predictions -"));
-    assert!(run.ok().starts_with("x,prediction\n0.5,"));
+    assert!(run.ok().starts_with("x,y\n0.5,"));
     assert!(run.stderr().contains("outliers       3"));
 }
 

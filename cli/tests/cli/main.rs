@@ -24,3 +24,4 @@ mod predict;
 mod random_bytes;
 mod reproduce;
 mod serve;
+mod tables;

@@ -5,11 +5,12 @@ use kgard::{Gaussian, Points, Regularizer, Stop};
 
 const FIT: &str = "fit data.csv --sigma 0.2 --lambda 0.1 -o model.json";
 
-/// The last column of a CSV text, whose header must end in `prediction`.
+/// The last column of a CSV text, whose header must end in the target's name.
 #[track_caller]
 fn predictions(text: &str) -> Vec<f64> {
     let mut lines = text.lines().map(|line| line.rsplit(',').next().expect("a cell"));
-    assert_eq!(lines.next(), Some("prediction"));
+    let name = lines.next();
+    assert!([Some("y"), Some("prediction")].contains(&name), "{name:?}");
     lines.map(|cell| cell.parse().expect("a number")).collect()
 }
 
@@ -31,7 +32,7 @@ fn equal_to_the_library_to_the_last_bit() {
     folder.write("bare.csv", csv("", &[&GRID]));
     folder.kgard("predict model.json grid.csv -o out.csv").ok();
     assert_eq!(predictions(&folder.read("out.csv")), expected);
-    assert!(folder.read("out.csv").starts_with("x,prediction\n0.1,"));
+    assert!(folder.read("out.csv").starts_with("x,y\n0.1,"));
     let bare = folder.kgard("predict model.json bare.csv");
     assert_eq!(bare.ok(), folder.read("out.csv"));
     let piped = folder.kgard_stdin("predict model.json - -o -", folder.read("grid.csv"));
@@ -117,7 +118,10 @@ fn grids_that_do_not_fit() {
     check("z,y\n1,2\n", &["grid.csv: there is no column \"x\": the columns are \"z\", \"y\""]);
     check("1,2\n", &["grid.csv: line 1: 2 columns, but the model has 1 input"]);
     check("x\n1\nb\n", &["grid.csv: line 3, column 1 (\"x\"): \"b\" is not a number"]);
-    check("x,prediction\n1,2\n", &["there is a column \"prediction\" already: rename it"]);
+    check(
+        "x,y,y_predicted\n1,2,3\n",
+        &["the grid has a column \"y\" and \"y_predicted\" already: rename it"],
+    );
     check("x\n", &["grid.csv: line 1: no rows follow the header"]);
 }
 

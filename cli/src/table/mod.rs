@@ -1,12 +1,22 @@
 //! A CSV file in memory: cells as text, numbers on demand, and for each
 //! complaint the line and the column.
 //!
-//! The first line is a header unless all of its cells are numbers. Blank lines
-//! are skipped.
+//! Cells are separated by tabs, semicolons or commas. The first line is a header
+//! unless all of its cells are numbers, dates or missing. Blank lines are skipped,
+//! and lines that begin with `#`.
+
+mod columns;
+mod dialect;
+mod time;
+
+pub(crate) use columns::{Columns, Content, Missing};
+pub(crate) use time::TimeScale;
 
 use crate::error::{Error, Result};
 use crate::input::Source;
-use csv::{ByteRecord, StringRecord, Trim};
+use crate::messages::note;
+use csv::StringRecord;
+use time::Moment;
 
 /// Cells longer than this are cut in messages.
 const SHOWN: usize = 40;
@@ -19,15 +29,14 @@ pub(crate) struct Table {
     /// What messages call it.
     name: String,
     header: Option<Vec<String>>,
-    rows: Vec<Row>,
+    /// All cells, one after another.
+    text: String,
+    /// Where each of them ends.
+    ends: Vec<usize>,
+    /// 1-based lines of the file on which the rows begin.
+    lines: Vec<usize>,
     width: usize,
-}
-
-#[derive(Debug)]
-struct Row {
-    /// 1-based line of the file on which it begins.
-    line: usize,
-    cells: StringRecord,
+    delimiter: u8,
 }
 
 impl Table {
@@ -38,37 +47,107 @@ impl Table {
 
     fn parse(name: String, bytes: &[u8]) -> Result<Self> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let mut rows = rows(&name, bytes)?;
-        let Some(first) = rows.first() else {
-            return Err(Error::failed(format!(
-                "{name}: is empty: give at least one row of numbers"
-            )));
+        let text = std::str::from_utf8(bytes).map_err(|error| not_utf8(&name, bytes, &error))?;
+        let mut table = Self {
+            name,
+            header: None,
+            text: String::with_capacity(text.len()),
+            ends: Vec::new(),
+            lines: Vec::new(),
+            width: 0,
+            delimiter: dialect::delimiter(text),
         };
-        let width = first.cells.len();
-        if let Some(row) = rows.iter().find(|row| row.cells.len() != width) {
+        table.fill(text)?;
+        if table.lines.is_empty() {
             return Err(Error::failed(format!(
-                "{name}: line {}, column {}: the row has {} cells, but line {} has {width}: \
-                 give all rows the same number of cells",
-                row.line,
-                row.cells.len().min(width) + 1,
-                row.cells.len(),
-                first.line,
+                "{}: is empty: give at least one row of numbers",
+                table.name
             )));
         }
-        let mut header = None;
-        if first.cells.iter().any(|cell| cell.parse::<f64>().is_err()) {
-            let first = rows.remove(0);
-            let names: Vec<String> = first.cells.iter().map(str::to_owned).collect();
-            check_names(&name, first.line, &names)?;
-            if rows.is_empty() {
+        if !(0..table.width).all(|column| table.is_value(table.cell(0, column))) {
+            table.take_header()?;
+        }
+        Ok(table)
+    }
+
+    /// Takes in all records, blank lines and comments left out.
+    fn fill(&mut self, text: &str) -> Result<()> {
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(self.delimiter)
+            .comment(Some(b'#'))
+            .from_reader(text.as_bytes());
+        let mut lines = Lines { bytes: text.as_bytes(), at: 0, line: 1 };
+        let mut record = StringRecord::new();
+        loop {
+            match reader.read_record(&mut record) {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                Err(error) => {
+                    return Err(Error::failed(format!("{}: is not CSV: {error}", self.name)));
+                }
+            }
+            let line = lines.of_record(record.position().map_or(0, csv::Position::byte));
+            if record.len() == 1 && record[0].trim().is_empty() {
+                continue;
+            }
+            if self.lines.is_empty() {
+                self.width = record.len();
+            }
+            if record.len() != self.width {
                 return Err(Error::failed(format!(
-                    "{name}: line {}: no rows follow the header: give at least one row of numbers",
-                    first.line
+                    "{}: line {line}, column {}: the row has {} cells, but line {} has {}: give \
+                     all rows the same number of cells",
+                    self.name,
+                    record.len().min(self.width) + 1,
+                    record.len(),
+                    self.lines[0],
+                    self.width,
                 )));
             }
-            header = Some(names);
+            for cell in &record {
+                self.text.push_str(cell.trim());
+                self.ends.push(self.text.len());
+            }
+            self.lines.push(line);
         }
-        Ok(Self { name, header, rows, width })
+    }
+
+    /// Makes the first row the names of the columns.
+    fn take_header(&mut self) -> Result<()> {
+        let names: Vec<String> = self.cells(0).map(str::to_owned).collect();
+        check_names(&self.name, self.lines[0], &names)?;
+        if self.lines.len() == 1 {
+            return Err(Error::failed(format!(
+                "{}: line {}: no rows follow the header: give at least one row of numbers",
+                self.name, self.lines[0]
+            )));
+        }
+        if let Some(name) = names.iter().find(|name| !name.is_empty() && self.is_value(name)) {
+            note(&format!(
+                "{}: line {} is taken for the names of the columns, though it has {}",
+                self.name,
+                self.lines[0],
+                cut(name)
+            ));
+        }
+        self.header = Some(names);
+        Ok(())
+    }
+
+    /// Whether a cell may stand in a row of data that has no header before it.
+    fn is_value(&self, cell: &str) -> bool {
+        dialect::is_missing(cell)
+            || dialect::number(cell, self.delimiter).is_some()
+            || Moment::parse(cell).is_some()
+    }
+
+    /// The cell of a row, as it stands in the file.
+    fn cell(&self, row: usize, column: usize) -> &str {
+        let index = (row + usize::from(self.header.is_some())) * self.width + column;
+        let begin = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.text[begin..self.ends[index]]
     }
 
     /// What messages call it.
@@ -78,7 +157,7 @@ impl Table {
 
     /// Number of rows, the header not counted.
     pub(crate) fn len(&self) -> usize {
-        self.rows.len()
+        self.lines.len() - usize::from(self.header.is_some())
     }
 
     /// Number of columns.
@@ -92,8 +171,23 @@ impl Table {
     }
 
     /// The cells of a row, as they stand in the file.
-    pub(crate) fn cells(&self, row: usize) -> &StringRecord {
-        &self.rows[row].cells
+    pub(crate) fn cells(&self, row: usize) -> impl Iterator<Item = &str> {
+        (0..self.width).map(move |column| self.cell(row, column))
+    }
+
+    /// Whether numbers are written with a decimal comma.
+    pub(crate) fn has_decimal_commas(&self) -> bool {
+        self.delimiter != b','
+            && (0..self.len()).any(|row| {
+                self.cells(row).any(|cell| {
+                    cell.contains(',') && dialect::number(cell, self.delimiter).is_some()
+                })
+            })
+    }
+
+    /// What separates cells.
+    pub(crate) fn delimiter(&self) -> u8 {
+        self.delimiter
     }
 
     /// The column called `name`, or else the column of this 1-based number.
@@ -137,28 +231,6 @@ impl Table {
         ))
     }
 
-    /// The numbers in these columns, row after row.
-    pub(crate) fn numbers(&self, columns: &[usize]) -> Result<Vec<f64>> {
-        let mut numbers = Vec::with_capacity(self.len() * columns.len());
-        for row in 0..self.len() {
-            for &column in columns {
-                numbers.push(self.number(row, column)?);
-            }
-        }
-        Ok(numbers)
-    }
-
-    fn number(&self, row: usize, column: usize) -> Result<f64> {
-        let cell = &self.rows[row].cells[column];
-        let problem = match cell.parse::<f64>() {
-            Ok(number) if number.is_finite() => return Ok(number),
-            _ if cell.is_empty() => "the cell is empty: fill it in or remove the row".to_owned(),
-            Ok(_) => format!("{} is not finite: correct it or remove the row", cut(cell)),
-            Err(_) => format!("{} is not a number: correct it or remove the row", cut(cell)),
-        };
-        Err(Error::failed(format!("{}: {}: {problem}", self.name, self.at(row, column))))
-    }
-
     /// `line 3, column 2 (y)`.
     pub(crate) fn at(&self, row: usize, column: usize) -> String {
         let line = self.line(row);
@@ -170,43 +242,24 @@ impl Table {
 
     /// The line of the file on which a row begins.
     pub(crate) fn line(&self, row: usize) -> usize {
-        self.rows[row].line
+        self.lines[row + usize::from(self.header.is_some())]
     }
 }
 
-/// All records of the file, blank lines left out.
-fn rows(name: &str, bytes: &[u8]) -> Result<Vec<Row>> {
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .trim(Trim::All)
-        .from_reader(bytes);
-    let mut rows = Vec::new();
-    let mut lines = Lines { bytes, at: 0, line: 1 };
-    let mut record = ByteRecord::new();
-    loop {
-        match reader.read_byte_record(&mut record) {
-            Ok(true) => {}
-            Ok(false) => return Ok(rows),
-            Err(error) => return Err(Error::failed(format!("{name}: is not CSV: {error}"))),
-        }
-        let line = lines.of_record(record.position().map_or(0, csv::Position::byte));
-        if record.len() == 1 && record[0].is_empty() {
-            continue;
-        }
-        let cells = StringRecord::from_byte_record(record.clone()).map_err(|error| {
-            let column = error.utf8_error().field() + 1;
-            Error::failed(format!(
-                "{name}: line {line}, column {column}: is not UTF-8 text: \
-                 save the file as CSV in UTF-8"
-            ))
-        })?;
-        rows.push(Row { line, cells });
-    }
+/// Where a file is no text.
+fn not_utf8(name: &str, bytes: &[u8], error: &std::str::Utf8Error) -> Error {
+    let before = &bytes[..error.valid_up_to()];
+    let line = Lines { bytes: before, at: 0, line: 1 }.of_record(before.len() as u64);
+    let cells = before.rsplit(|&byte| byte == b'\n' || byte == b'\r').next().unwrap_or_default();
+    let text = String::from_utf8_lossy(cells);
+    let column = 1 + text.matches(char::from(dialect::delimiter(&text))).count();
+    Error::failed(format!(
+        "{name}: line {line}, column {column}: is not UTF-8 text: save the file as CSV in UTF-8"
+    ))
 }
 
 /// Counts lines, whatever they end with. (The reader's own count starts at the
-/// blank lines before a record.)
+/// blank lines and the comments before a record.)
 struct Lines<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -219,6 +272,11 @@ impl Lines<'_> {
     fn of_record(&mut self, start: u64) -> usize {
         let start = usize::try_from(start).unwrap_or(usize::MAX);
         while let Some(&byte) = self.bytes.get(self.at) {
+            if self.at >= start && byte == b'#' {
+                let end = self.bytes[self.at..].iter().position(|byte| b"\n\r".contains(byte));
+                self.at = end.map_or(self.bytes.len(), |end| self.at + end);
+                continue;
+            }
             if self.at >= start && byte != b'\n' && byte != b'\r' {
                 break;
             }
@@ -235,7 +293,7 @@ impl Lines<'_> {
 /// Two columns of the same name could not be told apart.
 fn check_names(file: &str, line: usize, names: &[String]) -> Result<()> {
     let mut seen = std::collections::HashMap::new();
-    for (column, name) in names.iter().enumerate() {
+    for (column, name) in names.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
         if let Some(first) = seen.insert(name, column) {
             return Err(Error::failed(format!(
                 "{file}: line {line}, column {}: the name {} is that of column {} already: \
