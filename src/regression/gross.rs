@@ -189,7 +189,7 @@ impl<'y, T: Real> Origin<'y, T> {
 }
 
 /// The power of two that brings `reach` to an ordinary size; one where it is.
-fn unit<T: Real>(reach: T) -> T {
+pub(super) fn unit<T: Real>(reach: T) -> T {
     let step = constant::<T>(ORDINARY);
     let mut unit = T::one();
     while reach > unit * step {

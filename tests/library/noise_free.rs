@@ -82,6 +82,24 @@ fn an_outlier_in_smooth_data_is_found() {
     }
 }
 
+/// Neither the unit nor a gross value keeps the rule from seeing that there is
+/// no noise.
+#[test]
+fn smooth_data_in_any_unit_and_beside_gross_values() {
+    let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 99.0).collect();
+    let regularizer = Regularizer::rkhs(0.1);
+    for exponent in [-290, -150, -30, 0, 30, 150, 290] {
+        let unit = 10.0_f64.powi(exponent);
+        let mut y: Vec<f64> = x.iter().map(|x| (9.9 * x).sin() * unit).collect();
+        let kernel = Gaussian::new(0.2);
+        assert!(flagged(&x, &y, kernel, regularizer).is_empty(), "1e{exponent}");
+        for gross in [1e3 * unit, f64::MAX] {
+            y[40] = gross;
+            assert_eq!(flagged(&x, &y, kernel, regularizer), [40], "1e{exponent}, {gross}");
+        }
+    }
+}
+
 /// One step of the last digit is no outlier, several are.
 #[test]
 fn the_last_digit_flickers() {

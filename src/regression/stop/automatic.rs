@@ -32,7 +32,10 @@
 
 use super::Progress;
 use crate::Real;
+use crate::linalg::simd::{Routine, dispatch};
+use crate::linalg::vector::max_magnitude;
 use crate::real::{constant, count};
+use crate::regression::gross::unit;
 
 /// Chance that the largest of the good residuals is beyond the quantile.
 const FALSE_ALARM: f64 = 0.1;
@@ -60,7 +63,7 @@ pub(super) fn is_met<T: Real>(progress: &mut Progress<'_, T>) -> bool {
     }
     // Outliers have a residual of exactly zero; they sort to the front.
     let scale = constant::<T>(DEVIATION_PER_MEDIAN) * median(studentized, out);
-    let scale = scale.max(least_noise(progress.data, progress.residual));
+    let scale = at_least_rounding_and_penalty(scale, progress.data, progress.residual);
     if is_noise(studentized, left, scale) {
         return true;
     }
@@ -77,17 +80,51 @@ fn is_noise<T: Real>(studentized: &[T], left: usize, scale: T) -> bool {
         && count::<T>(tail) <= expected + constant::<T>(TAIL_EXCESS) * expected.sqrt()
 }
 
-/// What rounding and the penalty leave of data without noise.
-fn least_noise<T: Real>(data: &[T], residual: &[T]) -> T {
-    let size = size_left(data, residual);
-    if size.is_zero() {
-        return size;
-    }
+/// What rounding and the penalty leave of data without noise, if it is more
+/// than `scale`; else that.
+fn at_least_rounding_and_penalty<T: Real>(scale: T, data: &[T], residual: &[T]) -> T {
     let n = count::<T>(data.len());
-    // In units of the size, so that the squares are numbers.
-    let terms = data.iter().zip(residual).map(|(&y, &r)| r / size * ((y - r) / size));
-    let penalty = terms.fold(T::zero(), |sum, term| sum + term).max(T::zero());
-    size * (T::epsilon() * n.sqrt()).max((penalty / n).sqrt())
+    let rounding = T::epsilon() * n.sqrt();
+    let largest = max_magnitude(data);
+    let scale = if scale < rounding * largest {
+        scale.max(rounding * size_left(data, residual))
+    } else {
+        scale
+    };
+    // r^T f = r^T (y - r), in units in which the squares are numbers.
+    let size = if unit(largest) == T::one() { T::one() } else { size_left(data, residual) };
+    let unit = size.recip();
+    if !unit.is_finite() {
+        return scale;
+    }
+    let penalty = dispatch(Penalty { data, residual, unit }).max(T::zero());
+    scale.max(size * (penalty / n).sqrt())
+}
+
+struct Penalty<'a, T> {
+    data: &'a [T],
+    residual: &'a [T],
+    unit: T,
+}
+
+impl<T: Real> Routine for Penalty<'_, T> {
+    type Output = T;
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) -> T {
+        const SUMS: usize = 8;
+        let Self { data, residual, unit } = self;
+        // In this order: zero, whatever y, where a point is out.
+        let term = |y: T, r: T| (r * unit) * (y - r) * unit;
+        let ((data, y), (residual, r)) = (data.as_chunks::<SUMS>(), residual.as_chunks::<SUMS>());
+        let mut sums = [T::zero(); SUMS];
+        for (y, r) in data.iter().zip(residual) {
+            for l in 0..SUMS {
+                sums[l] = sums[l] + term(y[l], r[l]);
+            }
+        }
+        let rest = y.iter().zip(r).map(|(&y, &r)| term(y, r));
+        rest.chain(sums).fold(T::zero(), |sum, term| sum + term)
+    }
 }
 
 /// The largest of the data but the outliers, whose residual is exactly zero.
@@ -107,8 +144,12 @@ const OFF_MULTIPLE: f64 = 64.0;
 const LEAST_RESOLUTION: f64 = 16.0;
 
 /// The largest number of which all data but the outliers are multiples, by
-/// Euclid's algorithm; zero if there is none.
+/// Euclid's algorithm; zero if there is none, or if no two data in a row are
+/// equal: then they vary by more than that.
 pub(crate) fn resolution<T: Real>(data: &[T], residual: &[T]) -> T {
+    if data.windows(2).all(|pair| pair[0] != pair[1]) {
+        return T::zero();
+    }
     let inside = || data.iter().zip(residual).filter(|(_, r)| !r.is_zero()).map(|(y, _)| y.abs());
     let size = size_left(data, residual);
     let off = constant::<T>(OFF_MULTIPLE) * T::epsilon() * size;
