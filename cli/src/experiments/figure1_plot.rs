@@ -1,7 +1,7 @@
 //! Figure 1 as a picture.
 
 use super::report::Report;
-use crate::plot::{Frame, Mark, Picture};
+use crate::plot::{Axis, Frame, Mark, Picture};
 use plotters::coord::Shift;
 use plotters::prelude::{Color, DrawingArea, DrawingBackend, RGBColor, Rectangle};
 
@@ -26,10 +26,8 @@ impl Picture for Figure1<'_> {
         let step = if sizes.len() > 1 { sizes[1] - first } else { 1.0 };
         let frame = Frame {
             title: "Outliers that KGARD finds, and the condition of Theorem 1".into(),
-            x_name: "size of the outliers, u".into(),
-            y_name: "percent".into(),
-            x: (first - step, last + step),
-            y: (-4.0, 106.0),
+            x: Axis::new("size of the outliers, u", first - step, last + step),
+            y: Axis::new("percent", -4.0, 106.0),
         };
         let marks = [
             (Mark::Up(CORRECT), "correct, % of the outliers"),

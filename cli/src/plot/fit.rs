@@ -5,13 +5,15 @@
 //! explains lies on the diagonal.
 
 use super::frame::Chart;
-use super::{FONT, Frame, Mark, Picture, round_number};
+use super::{Axis, FONT, Frame, Mark, Picture, round_number};
+use crate::table::TimeScale;
 use plotters::coord::Shift;
-use plotters::prelude::{Color, DrawingArea, DrawingBackend, PathElement, RGBColor, Text};
+use plotters::prelude::{Color, DrawingArea, DrawingBackend, PathElement, Polygon, RGBColor, Text};
 use plotters::style::IntoFont;
 
 const DATA: RGBColor = RGBColor(70, 110, 160);
 const FUNCTION: RGBColor = RGBColor(20, 20, 20);
+const BAND: RGBColor = RGBColor(212, 220, 232);
 const OUTLIER: RGBColor = RGBColor(205, 60, 20);
 
 /// Labels are `LETTER` wide per letter and `LABEL` high.
@@ -26,12 +28,35 @@ const FAR: f64 = 1.5;
 pub(crate) struct FitPlot {
     pub(crate) title: String,
     pub(crate) x_name: String,
+    /// What x counts in, if it is a time.
+    pub(crate) x_time: Option<TimeScale>,
     pub(crate) y_name: String,
     pub(crate) points: Vec<(f64, f64)>,
     pub(crate) line: Vec<(f64, f64)>,
     pub(crate) line_name: &'static str,
+    /// Where the function is thought to be, if that is known.
+    pub(crate) band: Option<Band>,
     /// Indices of points, the worst first.
     pub(crate) outliers: Vec<usize>,
+    /// What is written at each point that is an outlier: its row.
+    pub(crate) rows: Vec<usize>,
+}
+
+/// A region between two curves.
+#[derive(Debug)]
+pub(crate) struct Band {
+    /// What the legend calls it: `95 % interval`.
+    pub(crate) name: String,
+    /// x, the lower end and the upper end, in order of x.
+    pub(crate) ends: Vec<(f64, f64, f64)>,
+}
+
+impl Band {
+    /// Its outline: along the lower ends, and back along the upper ones.
+    fn outline(&self) -> Vec<(f64, f64)> {
+        let lower = self.ends.iter().map(|&(x, low, _)| (x, low));
+        lower.chain(self.ends.iter().rev().map(|&(x, _, high)| (x, high))).collect()
+    }
 }
 
 impl FitPlot {
@@ -47,7 +72,8 @@ impl FitPlot {
     fn range(&self, of: fn(&(f64, f64)) -> f64) -> (f64, f64) {
         let is_outlier = self.is_outlier();
         let inliers = self.points.iter().zip(&is_outlier).filter(|(_, out)| !**out);
-        let core = inliers.map(|(point, _)| point).chain(&self.line).map(of);
+        let band = self.band.as_ref().map(Band::outline).unwrap_or_default();
+        let core = inliers.map(|(point, _)| point).chain(&self.line).chain(&band).map(of);
         let (low, high) = bounds(core);
         let reach = FAR * (high - low);
         let near = |x: &f64| (low - reach..=high + reach).contains(x);
@@ -63,10 +89,8 @@ impl FitPlot {
         }
         Ok(Frame {
             title: self.title.clone(),
-            x_name: self.x_name.clone(),
-            y_name: self.y_name.clone(),
-            x,
-            y,
+            x: Axis { time: self.x_time, ..Axis::new(&self.x_name, x.0, x.1) },
+            y: Axis::new(&self.y_name, y.0, y.1),
         })
     }
 
@@ -79,9 +103,10 @@ impl FitPlot {
         frame: &Frame,
         chart: &Chart<'_, B>,
     ) -> Result<(), String> {
+        let (x_range, y_range) = (frame.x.range, frame.y.range);
         let mut taken: Vec<[f64; 4]> = Vec::new();
-        let (right, bottom) = chart.backend_coord(&(frame.x.1, frame.y.0));
-        let (left, top) = chart.backend_coord(&(frame.x.0, frame.y.1));
+        let (right, bottom) = chart.backend_coord(&(x_range.1, y_range.0));
+        let (left, top) = chart.backend_coord(&(x_range.0, y_range.1));
         let inside = |b: &[f64; 4]| {
             b[0] > f64::from(left)
                 && b[1] > f64::from(top)
@@ -91,11 +116,11 @@ impl FitPlot {
         let mut marks = Vec::new();
         for &index in &self.outliers {
             let (x, y) = self.points[index];
-            let shown = (x.clamp(frame.x.0, frame.x.1), y.clamp(frame.y.0, frame.y.1));
+            let shown = (x.clamp(x_range.0, x_range.1), y.clamp(y_range.0, y_range.1));
             let at = chart.backend_coord(&shown);
-            let mark = if y > frame.y.1 {
+            let mark = if y > y_range.1 {
                 Mark::Up(OUTLIER)
-            } else if y < frame.y.0 {
+            } else if y < y_range.0 {
                 Mark::Down(OUTLIER)
             } else {
                 Mark::Ring(OUTLIER)
@@ -106,7 +131,7 @@ impl FitPlot {
             marks.push((index, at));
         }
         for (index, at) in marks {
-            let label = index.to_string();
+            let label = self.rows[index].to_string();
             let (width, height) = (LETTER * scale * label.len() as f64, LABEL * scale);
             let (x, y) = (f64::from(at.0), f64::from(at.1));
             let (dx, dy) = (8.0 * scale, 7.0 * scale);
@@ -136,21 +161,29 @@ impl Picture for FitPlot {
         scale: f64,
     ) -> Result<(), String> {
         let frame = self.frame()?;
+        let (x_range, y_range) = (frame.x.range, frame.y.range);
         let mut marks = vec![(Mark::Dot(DATA), "data"), (Mark::Line(FUNCTION), self.line_name)];
+        if let Some(band) = &self.band {
+            marks.push((Mark::Band(BAND), &band.name));
+        }
         if !self.outliers.is_empty() {
             marks.push((Mark::Ring(OUTLIER), "outliers, with their rows (from 0)"));
         }
         let far = |&index: &usize| {
             let (_, y) = self.points[index];
-            !(frame.y.0..=frame.y.1).contains(&y)
+            !(y_range.0..=y_range.1).contains(&y)
         };
         if self.outliers.iter().any(far) {
             marks.push((Mark::Up(OUTLIER), "beyond the edge"));
         }
         let mut chart = frame.draw(area, scale, &marks)?;
+        if let Some(band) = &self.band {
+            let region = Polygon::new(band.outline(), BAND);
+            chart.draw_series([region]).map_err(|error| error.to_string())?;
+        }
         for (&point, out) in self.points.iter().zip(self.is_outlier()) {
-            if !out || (frame.y.0..=frame.y.1).contains(&point.1) {
-                let shown = (point.0.clamp(frame.x.0, frame.x.1), point.1);
+            if !out || (y_range.0..=y_range.1).contains(&point.1) {
+                let shown = (point.0.clamp(x_range.0, x_range.1), point.1);
                 let color = if out { OUTLIER } else { DATA };
                 Mark::Dot(color).draw(area, chart.backend_coord(&shown), scale)?;
             }
@@ -189,18 +222,24 @@ fn padded(low: f64, high: f64) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{FitPlot, padded};
+    use super::{Band, FitPlot, padded};
     use crate::plot::Format;
 
     fn plot(points: Vec<(f64, f64)>, outliers: Vec<usize>) -> FitPlot {
         FitPlot {
             title: "t".into(),
             x_name: "x".into(),
+            x_time: None,
             y_name: "y".into(),
             line: points.clone(),
-            points,
             line_name: "line",
+            band: Some(Band {
+                name: "band".into(),
+                ends: points.iter().map(|&(x, y)| (x, 0.9 * y, 1.1 * y)).collect(),
+            }),
             outliers,
+            rows: (0..points.len()).collect(),
+            points,
         }
     }
 

@@ -1,9 +1,8 @@
 //! Axes, their ranges, marks and the legend.
 
 use super::FONT;
-use crate::number::short;
+use super::axis::{Axis, Coordinates};
 use plotters::coord::Shift;
-use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::{
     BLACK, Cartesian2d, ChartBuilder, ChartContext, Circle, Color, DrawingArea, DrawingBackend,
     PathElement, Polygon, RGBColor, Rectangle, Text,
@@ -18,6 +17,8 @@ pub(crate) enum Mark {
     Ring(RGBColor),
     Line(RGBColor),
     Bar(RGBColor),
+    /// A region around a line.
+    Band(RGBColor),
     Up(RGBColor),
     Down(RGBColor),
 }
@@ -26,14 +27,12 @@ pub(crate) enum Mark {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Frame {
     pub(crate) title: String,
-    pub(crate) x_name: String,
-    pub(crate) y_name: String,
-    pub(crate) x: (f64, f64),
-    pub(crate) y: (f64, f64),
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
 }
 
-/// A chart on plain axes.
-pub(crate) type Chart<'a, B> = ChartContext<'a, B, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+/// A chart on two axes.
+pub(crate) type Chart<'a, B> = ChartContext<'a, B, Cartesian2d<Coordinates, Coordinates>>;
 
 /// Sizes in units of the picture.
 const TITLE: f64 = 20.0;
@@ -77,20 +76,16 @@ impl Frame {
             .margin_bottom(pixels(8.0 * scale))
             .x_label_area_size(pixels(52.0 * scale))
             .y_label_area_size(pixels(76.0 * scale))
-            .build_cartesian_2d(self.x.0..self.x.1, self.y.0..self.y.1)
+            .build_cartesian_2d(self.x.coordinates(), self.y.coordinates())
             .map_err(|error| error.to_string())?;
-        let tick = |range: (f64, f64)| {
-            let tiny = (range.1 - range.0) * 1e-9;
-            move |x: &f64| short(if x.abs() < tiny { 0.0 } else { *x })
-        };
         chart
             .configure_mesh()
-            .x_desc(&self.x_name)
-            .y_desc(&self.y_name)
+            .x_desc(self.x.title())
+            .y_desc(self.y.title())
             .x_labels(11)
             .y_labels(9)
-            .x_label_formatter(&tick(self.x))
-            .y_label_formatter(&tick(self.y))
+            .x_label_formatter(&|x| self.x.label(*x))
+            .y_label_formatter(&|y| self.y.label(*y))
             .axis_desc_style((FONT, NAMES * scale))
             .label_style((FONT, TICKS * scale))
             .light_line_style(RGBColor(255, 255, 255))
@@ -151,6 +146,10 @@ impl Mark {
             Self::Line(color) => {
                 let style = color.stroke_width(pixels(2.0 * scale));
                 area.draw(&PathElement::new([(x - 2 * r, y), (x + 2 * r, y)], style))
+            }
+            Self::Band(color) => {
+                let corners = [(x - 2 * r, y - r), (x + 2 * r, y + r)];
+                area.draw(&Rectangle::new(corners, color.filled()))
             }
             Self::Bar(color) => {
                 let corners = [(x - r, y - r), (x + r, y + r)];

@@ -1,11 +1,13 @@
 //! Pictures: SVG, or PNG with a font of our own, so that they look the same
 //! on a machine without fonts.
 
+mod axis;
 mod fit;
 mod frame;
 mod model;
 mod raster;
 
+pub(crate) use axis::Axis;
 pub(crate) use fit::FitPlot;
 pub(crate) use frame::{Frame, Mark, round_number};
 pub(crate) use raster::rasterise;

@@ -30,12 +30,15 @@ impl Model {
             let input = self.inputs.as_ref().and_then(|names| names.first());
             return Ok(FitPlot {
                 title,
+                x_time: data.times.first().copied().flatten(),
                 x_name: input.map_or_else(|| "x".into(), |input| name(input)),
                 y_name: target,
                 line: self.curve(&x)?,
                 points: x.into_iter().zip(y.iter().copied()).collect(),
                 line_name: "fitted function",
+                band: None,
                 outliers,
+                rows: data.rows.clone(),
             });
         }
         let points: Vec<(f64, f64)> =
@@ -45,12 +48,15 @@ impl Model {
         let ends = [ends.first(), ends.last()];
         Ok(FitPlot {
             title,
+            x_time: None,
             x_name: format!("{target}, observed"),
             y_name: format!("{target}, fitted"),
             line: ends.into_iter().flatten().map(|&end| (end, end)).collect(),
             points,
             line_name: "fitted = observed",
+            band: None,
             outliers,
+            rows: data.rows.clone(),
         })
     }
 

@@ -86,3 +86,27 @@ fn wrong_usage() {
     }
     assert_eq!(folder.names(), ["data.csv"]);
 }
+
+/// Ticks at round dates, and at what is left of large numbers.
+#[test]
+fn axes_of_dates_and_large_numbers() {
+    let folder = Folder::new();
+    let (_, y) = sine();
+    let dates: String = (0..100)
+        .map(|i| format!("2024-02-{:02} {:02}:30,{}\n", 10 + i / 24, i % 24, y[i]))
+        .collect();
+    folder.write("data.csv", format!("day,y\n{dates}"));
+    folder.kgard("fit data.csv --sigma 72000 --lambda 0.1 --plot fit.svg").ok();
+    let ticks = texts(&folder.read("fit.svg"));
+    for text in ["02-11", "12:00", "day (from 2024-02-10)"] {
+        assert!(ticks.iter().any(|t| t == text), "no {text:?} in {ticks:?}");
+    }
+    let seconds: Vec<f64> = (0..100).map(|i| 1_706_745_600.0 + f64::from(i)).collect();
+    let large: Vec<f64> = y.iter().map(|y| y + 1e6).collect();
+    folder.write("data.csv", csv("t,y", &[&seconds, &large]));
+    folder.kgard("fit data.csv --sigma 20 --lambda 0.1 --regularizer rkhs --plot fit.svg").ok();
+    let ticks = texts(&folder.read("fit.svg"));
+    for text in ["t - 1706745000", "650", "y - 999990"] {
+        assert!(ticks.iter().any(|t| t == text), "no {text:?} in {ticks:?}");
+    }
+}
