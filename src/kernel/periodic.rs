@@ -143,7 +143,7 @@ impl<T: Real, L: AsRef<[T]> + AsMut<[T]> + Clone> Tunable<T> for Periodic<T, L> 
 
     fn role(&self, parameter: usize) -> Role {
         assert!(parameter < self.parameters());
-        self.periods.role(parameter).unwrap_or(Role::Pure)
+        if parameter < self.periods.values().len() { Role::Period } else { Role::Pure }
     }
 
     fn parameter(&self, parameter: usize) -> T {

@@ -128,6 +128,9 @@ pub enum Role {
     },
     /// One length for all inputs, in their common unit.
     SharedLength,
+    /// A period, in the unit of its input: a kernel repeats itself after it, and
+    /// says nothing of how far to look for another one.
+    Period,
     /// A number without a unit: a weight, an exponent, a width relative to a
     /// period.
     Pure,

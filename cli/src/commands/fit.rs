@@ -93,7 +93,14 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
         staged.add(path, model.predictions(grid, args.interval)?)?;
     }
     if let (Some(format), Some(path)) = (picture, &args.plot) {
-        staged.add(path, format.render(&model.plot(&data, &solution)?)?)?;
+        staged.add(
+            path,
+            format.render(&model.plot(
+                &data,
+                &solution,
+                args.interval.unwrap_or(USUAL_LEVEL),
+            )?)?,
+        )?;
     }
     staged.commit()?;
     if to_stdout_instead(args).is_some() {
@@ -130,6 +137,8 @@ fn warn_of_offset(recipe: &Recipe, y: &[f64]) {
     }
 }
 
+/// The level of the band of a picture where none is given.
+const USUAL_LEVEL: f64 = 0.95;
 /// Medians beyond so many quartile distances are an offset.
 const FAR_FROM_ZERO: f64 = 5.0;
 

@@ -8,7 +8,7 @@ mod model;
 mod raster;
 
 pub(crate) use axis::Axis;
-pub(crate) use fit::FitPlot;
+pub(crate) use fit::{Band, FitPlot};
 pub(crate) use frame::{Frame, Mark, round_number};
 pub(crate) use raster::rasterise;
 

@@ -1,11 +1,11 @@
 //! What a fitted model looks like.
 
-use super::FitPlot;
+use super::{Band, FitPlot};
 use crate::data::Data;
 use crate::error::Result;
 use crate::method::{Method, Solution};
 use crate::model::Model;
-use crate::number::counted;
+use crate::number::{counted, short};
 use crate::text::visible;
 
 /// Places at which a curve is evaluated.
@@ -13,7 +13,7 @@ const CURVE: u32 = 800;
 
 impl Model {
     /// The picture of the fit to `y`.
-    pub(crate) fn plot(&self, data: &Data, solution: &Solution) -> Result<FitPlot> {
+    pub(crate) fn plot(&self, data: &Data, solution: &Solution, level: f64) -> Result<FitPlot> {
         let y = &data.y;
         let name = |name: &str| visible(name).into_owned();
         let target = self.target.as_deref().map_or_else(|| "y".into(), name);
@@ -34,9 +34,9 @@ impl Model {
                 x_name: input.map_or_else(|| "x".into(), |input| name(input)),
                 y_name: target,
                 line: self.curve(&x)?,
-                points: x.into_iter().zip(y.iter().copied()).collect(),
+                points: x.iter().copied().zip(y.iter().copied()).collect(),
                 line_name: "fitted function",
-                band: None,
+                band: self.band(&x, level)?,
                 outliers,
                 rows: data.rows.clone(),
             });
@@ -60,16 +60,31 @@ impl Model {
         })
     }
 
+    /// Where measurements are expected, of a tuned model.
+    fn band(&self, x: &[f64], level: f64) -> Result<Option<Band>> {
+        let Some(tuned) = &self.tuned else { return Ok(None) };
+        let uncertainty = tuned.uncertainty()?;
+        let ends = places(x).map(|x| {
+            let (low, high) = uncertainty.at(&[x])?.interval(level)?;
+            Ok((x, low, high))
+        });
+        let name = format!("{} % interval", short(100.0 * level));
+        Ok(Some(Band { name, ends: ends.collect::<Result<_>>()? }))
+    }
+
     /// The function from the first to the last of the inputs.
     fn curve(&self, x: &[f64]) -> Result<Vec<(f64, f64)>> {
         let function = self.function()?;
-        let low = x.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let at = |i: u32| {
-            let part = f64::from(i) / f64::from(CURVE);
-            let x = low * (1.0 - part) + high * part;
-            Ok((x, function.at(&[x])?))
-        };
-        (0..=CURVE).map(at).collect()
+        places(x).map(|x| Ok((x, function.at(&[x])?))).collect()
     }
+}
+
+/// Where a curve over these inputs is evaluated.
+fn places(x: &[f64]) -> impl Iterator<Item = f64> {
+    let low = x.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (0..=CURVE).map(move |i| {
+        let part = f64::from(i) / f64::from(CURVE);
+        low * (1.0 - part) + high * part
+    })
 }

@@ -13,6 +13,8 @@ use num_traits::Float as _;
 /// can be learned.
 pub(super) trait Part: Kernel<Self::Scalar> {
     type Scalar: Real;
+    /// Whether the lengths are periods.
+    const PERIODIC: bool = false;
 
     fn lengths(&self) -> &Lengths<Self::Scalar, Vec<Self::Scalar>>;
     fn lengths_mut(&mut self) -> &mut Lengths<Self::Scalar, Vec<Self::Scalar>>;
@@ -83,6 +85,7 @@ impl<K: Part> Leaf<K> {
         let lengths = self.part.lengths();
         if parameter < self.learned_lengths() {
             let role = match self.input {
+                _ if K::PERIODIC => Role::Period,
                 Some(input) => Role::Length { input },
                 None => lengths.role(parameter).unwrap_or(Role::SharedLength),
             };
@@ -197,6 +200,7 @@ impl<T: Real> Part for PerInput<T, Vec<T>> {
 
 impl<T: Real> Part for Periodic<T, Vec<T>> {
     type Scalar = T;
+    const PERIODIC: bool = true;
 
     fn lengths(&self) -> &Lengths<T, Vec<T>> {
         &self.periods
