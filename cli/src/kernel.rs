@@ -52,6 +52,9 @@ fn check_complete(kernel: &AnyKernel<f64>) -> Result<()> {
     )))
 }
 
+/// What the name `polynomial` alone stands for.
+const POLYNOMIAL: &str = "polynomial(degree=3)";
+
 /// Numbers that stand beside a kernel's name, not in parentheses behind it: each
 /// an option of the command line and a key of model files and JSON.
 #[derive(Debug, Default, Serialize, Deserialize, Args)]
@@ -87,7 +90,7 @@ impl Numbers {
     ) -> std::result::Result<AnyKernel<f64>, String> {
         let text = kernel.to_string();
         let is_distance = has_open_length(kernel) && !text.contains('(');
-        let is_polynomial = text == "polynomial(degree=3)";
+        let is_polynomial = text == POLYNOMIAL;
         let name = if is_polynomial { "polynomial" } else { &text };
         let number = |x: Option<f64>, word: &str| x.map(|x| format!("{word}={x:?}"));
         let mut numbers = Vec::new();
@@ -224,6 +227,17 @@ impl KernelArgs {
     /// Whether nothing was said of the kernel.
     pub(crate) fn is_open(&self) -> bool {
         self.kernel.is_none() && self.numbers.sigma.is_none()
+    }
+
+    /// Whether numbers of this kernel are to be taken from the data. A name alone
+    /// stands for the usual numbers, except for a length.
+    pub(crate) fn wants_data(&self, parsed: &AnyKernel<f64>) -> bool {
+        let is_formula = |kernel: &AnyKernel<f64>| {
+            let text = kernel.to_string();
+            text != POLYNOMIAL && text.contains(['(', '+', '*'])
+        };
+        let is_name = !self.kernel.as_ref().is_some_and(is_formula) && !has_open_length(parsed);
+        self.is_open() || parsed.parameters() > 0 && !is_name
     }
 
     /// The kernel, with a length that must have been given if it has one.

@@ -6,9 +6,9 @@ use crate::error::{Error, Result};
 use crate::kernel::Choice;
 use crate::method::{Method, Recipe, StopArg};
 use crate::penalty::{Norm, Penalty};
+use kgard::Points;
 use kgard::kernel::AnyKernel;
 use kgard::tune::{self, Trend, Tuner};
-use kgard::{Points, Tunable};
 
 /// RAM's threshold mu / 2 in standard deviations of the noise: of 1.75, 2.25
 /// and 2.75 the best on the data of the paper's tables (20 runs each).
@@ -25,7 +25,7 @@ pub(crate) fn choose(
     let kernel = args.kernel.parsed()?;
     let own = args.method.norm();
     let (lambda, norm, border) = args.penalty.parts(own)?;
-    let needs_kernel = args.kernel.is_open() || kernel.parameters() > 0;
+    let needs_kernel = args.kernel.wants_data(&kernel);
     let needs_lambda = lambda.is_none() && args.method != Method::RbRvm;
     let needs_mu = args.mu.is_none() && args.method == Method::Ram;
     let tunes = needs_kernel || needs_lambda || needs_mu;

@@ -126,7 +126,7 @@ fn warn_of_offset(recipe: &Recipe, y: &[f64]) {
     sorted.sort_by(f64::total_cmp);
     let quantile = |part: usize| sorted[(y.len() - 1) * part / 4];
     let (centre, spread) = (quantile(2).abs(), quantile(3) - quantile(1));
-    if penalty.norm == Norm::L2 && centre > FAR_FROM_ZERO * spread {
+    if penalty.norm == Norm::L2 && spread > 0.0 && centre > FAR_FROM_ZERO * spread {
         warn(&format!(
             "the target lies around {}, far from zero for its spread of {}, and the l2 penalty \
              shrinks the bias: subtract an offset, or give --regularizer rkhs, which leaves the \

@@ -242,13 +242,17 @@ fn kernels_as_formulas() {
     for (kernel, texts) in [
         ("matern52(0.4) + gausian", "character 17, \"gausian\": there is no such kernel"),
         ("gaussian(0)", "character 10, \"0\": a length must be positive and finite"),
-        ("gaussian + periodic(1)", "not all of its numbers are given"),
         ("gaussian(1, 2)", "list of lengths has length 2, but 1 is needed"),
         ("gaussian(1)[x2]", "point has length 1: make it at least 2"),
     ] {
         let run = folder.kgard_args(&["fit", "data.csv", "--kernel", kernel, "--lambda", "1"]);
         assert!(run.code() > 0 && run.stderr().contains(texts), "{}", run.stderr());
     }
+    // What is open is taken from the data, and what is given stays.
+    let open = "gaussian + periodic(1)";
+    let json = folder.kgard_args(&["fit", "data.csv", "--kernel", open, "--json"]).json();
+    let tuned = json["kernel"].as_str().expect("a kernel");
+    assert!(tuned.starts_with("gaussian(") && tuned.contains("periodic(1, "), "{tuned}");
     let run = folder.kgard_args(&["fit", "data.csv", "--kernel", "gaussian(1)", "--sigma", "2"]);
     run.fails(2, &["the gaussian(1) kernel has no --sigma"]);
 }

@@ -146,5 +146,5 @@ fn wrong_usage() {
     check("--lambda 1 -o plan.rs", 2, "--sigma is not given");
     check("--sigma 1 -o plan.rs", 2, "--lambda is not given");
     check("--sigma 1e-60 --lambda 1 -o plan.rs", 1, "--scalar f64 has room for it");
-    check("--sigma 1 --lambda 1e-60 -o plan.bin", 1, "--scalar f64 has room for it");
+    check("--sigma 1 --lambda 1e-60 -o plan.bin", 1, "raise lambda");
 }
