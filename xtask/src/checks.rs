@@ -78,6 +78,13 @@ pub(crate) fn benchmarks() -> Outcome {
     run(cargo("bench -p kgard"))
 }
 
+/// The tuner on the problems in a folder.
+pub(crate) fn regression(directory: &str) -> Outcome {
+    let mut bench = cargo("bench -p kgard --bench regression --");
+    bench.args(["--problems", directory]);
+    run(bench)
+}
+
 /// Makes sure of a part of the toolchain that is not always installed.
 fn component(subcommand: &str, name: &str) -> Outcome {
     if answer(cargo(&format!("{subcommand} --version"))).is_some() {

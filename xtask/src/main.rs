@@ -26,7 +26,9 @@ usage: cargo xtask COMMAND
                    the same with Debian's compiler, even where rustup can
                    add the target
   doc              the documentation, in target/doc
-  bench            the benchmarks";
+  bench            the benchmarks
+  bench regression --problems DIR
+                   the tuner on regression problems, beside rivals";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -47,6 +49,9 @@ fn main() -> ExitCode {
         ["firmware", "--distribution"] => firmware(&mut steps, Route::Distribution),
         ["doc"] => steps.run("documentation", checks::documentation),
         ["bench"] => steps.run("benchmarks", checks::benchmarks),
+        ["bench", "regression", "--problems", directory] => {
+            steps.run("regression", || checks::regression(directory));
+        }
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;
