@@ -57,16 +57,16 @@ const POLYNOMIAL: &str = "polynomial(degree=3)";
 
 /// Numbers that stand beside a kernel's name, not in parentheses behind it: each
 /// an option of the command line and a key of model files and JSON.
-#[derive(Debug, Default, Serialize, Deserialize, Args)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, Args)]
 struct Numbers {
     /// The length of a kernel of the distance [default of fit: from the data]
     #[arg(long, value_name = "S", value_parser = positive, allow_negative_numbers = true)]
     sigma: Option<f64>,
-    /// Of the rational-quadratic kernel [default: 1]
+    /// Of the rational-quadratic kernel [default: 1 with --sigma, else from the data]
     #[arg(long, value_name = "A", value_parser = positive, allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     alpha: Option<f64>,
-    /// Of the polynomial kernel [default: 3]
+    /// Of the polynomial kernel (gamma a.b + offset)^degree [default: 3]
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     degree: Option<u32>,
@@ -81,6 +81,17 @@ struct Numbers {
 }
 
 impl Numbers {
+    /// These numbers, and those that belong to them, as `--help` says.
+    fn with_defaults(&self) -> Self {
+        let mut numbers = self.clone();
+        if self.degree.is_some() || self.gamma.is_some() || self.offset.is_some() {
+            numbers.degree.get_or_insert(3);
+            numbers.gamma.get_or_insert(1.0);
+            numbers.offset.get_or_insert(1.0);
+        }
+        numbers
+    }
+
     /// The kernel of a text with these numbers, which only a name alone can have;
     /// `mark` stands before the number's name in messages.
     fn put_into(
@@ -111,6 +122,10 @@ impl Numbers {
         }
         if numbers.is_empty() {
             return Ok(kernel.clone());
+        }
+        if is_polynomial {
+            // Gamma stands in its place.
+            numbers.push("length=1".into());
         }
         let text = format!("{name}({})", numbers.join(", "));
         text.parse().map_err(|why| format!("{text}: {why}"))
@@ -221,7 +236,11 @@ impl KernelArgs {
             Some(kernel) => kernel.clone(),
             None => "gaussian".parse().map_err(|why| Error::usage(format!("gaussian: {why}")))?,
         };
-        self.numbers.put_into(&kernel, "--").map_err(Error::usage)
+        let mut numbers = self.numbers.with_defaults();
+        if numbers.sigma.is_some() && kernel.to_string() == "rational-quadratic" {
+            numbers.alpha.get_or_insert(1.0);
+        }
+        numbers.put_into(&kernel, "--").map_err(Error::usage)
     }
 
     /// Whether nothing was said of the kernel.

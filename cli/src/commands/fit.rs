@@ -28,9 +28,6 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
     args.penalty.parts(args.method.norm())?;
 
     let data = args.data.read()?;
-    if data.weights.is_some() {
-        return Err(Error::usage("--weights: no method takes weights yet: drop it"));
-    }
     // A mistake in the grid is better found before the work than after it.
     let grid = args.predict.as_deref().map(|grid| Table::read(Source::new(grid))).transpose()?;
     let points = Points::new(&data.inputs, data.dim)?;

@@ -110,7 +110,7 @@ fn numbers_that_overflow_are_named() {
     let run = folder.kgard("fit data.csv --kernel polynomial --degree 9 --lambda 1");
     assert_eq!((run.code(), run.stdout()), (1, ""), "{}", run.stderr());
     folder.write("data.csv", "1,1\n2,2\n3,4\n");
-    folder.kgard("fit data.csv --kernel polynomial --lambda 1 -o model.json").ok();
+    folder.kgard("fit data.csv --kernel polynomial --degree 3 --lambda 1 -o model.json").ok();
     folder.write("grid.csv", "1\n1e200\n");
     folder.kgard("predict model.json grid.csv").fails(1, &["grid.csv: line 2: the prediction"]);
 }

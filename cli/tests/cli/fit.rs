@@ -116,7 +116,7 @@ fn all_kernels() {
         let fit = kgard::fit(&x, &y, kernel, regularizer, Stop::max_residual(1.0)).expect("a fit");
         same_as_library(&json, &fit);
         assert_eq!(json["sigma"], sigma);
-        let name = options.split_whitespace().nth(1).expect("a name");
+        let name = options.split([' ', '(']).nth(1).expect("a name");
         assert_eq!(json["kernel"], name);
     };
     macro_rules! check {
@@ -132,10 +132,10 @@ fn all_kernels() {
     check!("--kernel rational-quadratic --sigma 0.3", rational, 0.3);
     let rational = RationalQuadratic::new(0.3, 2.5);
     check!("--kernel rational-quadratic --sigma 0.3 --alpha 2.5", rational, 0.3);
-    check!("--kernel polynomial", Polynomial::new(1.0, 1.0, 3), ());
+    check!("--kernel polynomial --degree 3", Polynomial::new(1.0, 1.0, 3), ());
     let polynomial = Polynomial::new(2.0, 0.0, 4);
     check!("--kernel polynomial --degree 4 --gamma 2 --offset 0", polynomial, ());
-    check!("--kernel linear", Linear, ());
+    check!("--kernel linear(length=1)", Linear, ());
 }
 
 #[test]

@@ -92,10 +92,9 @@ fn wrong_usage() {
 fn axes_of_dates_and_large_numbers() {
     let folder = Folder::new();
     let (_, y) = sine();
-    let dates: String = (0..100)
-        .map(|i| format!("2024-02-{:02} {:02}:30,{}\n", 10 + i / 24, i % 24, y[i]))
-        .collect();
-    folder.write("data.csv", format!("day,y\n{dates}"));
+    let row = |i: usize| format!("2024-02-{:02} {:02}:30,{}", 10 + i / 24, i % 24, y[i]);
+    let dates: Vec<String> = (0..100).map(row).collect();
+    folder.write("data.csv", format!("day,y\n{}\n", dates.join("\n")));
     folder.kgard("fit data.csv --sigma 72000 --lambda 0.1 --plot fit.svg").ok();
     let ticks = texts(&folder.read("fit.svg"));
     for text in ["02-11", "12:00", "day (from 2024-02-10)"] {

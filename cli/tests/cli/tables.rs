@@ -298,3 +298,24 @@ fn names_with_control_characters() {
     assert_eq!(json["target"], "\u{1b}[2Jy\u{7f}");
     folder.kgard("predict model.json data.csv -o out.csv").ok();
 }
+
+/// Weights are positive numbers of a column of their own.
+#[test]
+fn weights() {
+    let (folder, x, y) = data();
+    let weight: Vec<f64> = (0..100).map(|i| if i < 50 { 1.0 } else { 100.0 }).collect();
+    folder.write("data.csv", csv("x,w,y", &[&x, &weight, &y]));
+    let json = folder.kgard("fit data.csv --weights w --json").json();
+    assert_eq!(json["inputs"], json!(["x"]));
+    let plain = folder.kgard("fit data.csv --ignore w --json").json();
+    assert_ne!(json["fitted"], plain["fitted"]);
+    let mut wrong = weight.clone();
+    wrong[7] = 0.0;
+    folder.write("wrong.csv", csv("x,w,y", &[&x, &wrong, &y]));
+    folder
+        .kgard("fit wrong.csv --weights w")
+        .fails(1, &["line 9, column 2 (\"w\"): the weight 0 is not positive"]);
+    folder
+        .kgard("fit data.csv --weights y --target y")
+        .fails(2, &["column 3 of data.csv is given twice"]);
+}
