@@ -204,6 +204,7 @@ pub mod guide;
 pub mod interop;
 pub mod kernel;
 pub mod linalg;
+pub mod line;
 mod points;
 mod real;
 pub mod regression;

@@ -5,7 +5,8 @@
 mod common;
 
 use common::problem::Problem;
-use kgard::{Gaussian, Plan, PlanRef, Regularizer, Stop, Workspace};
+use kgard::line::{self, LineMemory, LineRef, Node};
+use kgard::{Gaussian, Matern32, Plan, PlanRef, Regularizer, Stop, Workspace};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -86,6 +87,50 @@ fn the_scratch_tier_does_not_allocate() {
     // The measure itself works.
     let (_, count, peak) = measure(|| vec![0_u8; 1000]);
     assert_eq!((count, peak), (1, 1000));
+}
+
+#[test]
+fn a_line_in_borrowed_memory_does_not_allocate() {
+    const N: usize = 300;
+    const K: usize = 12;
+    type Line<'a> = LineRef<'a, f32, Matern32<f32>, 2, 1>;
+    let problem = Problem::new(N, 1, 9, 0.1, 2);
+    // From right to left: it has to be sorted.
+    let x: Vec<f32> = problem.x.iter().rev().map(|&x| x as f32).collect();
+    let y: Vec<f32> = problem.y.iter().rev().map(|&y| y as f32).collect();
+
+    let (found, count, _) = measure(|| {
+        let mut found = 0;
+        let line: Line<'_> = LineRef::new(&x, Matern32::new(0.4), 0.1).unwrap();
+        for stop in [Stop::max_residual(1.0), Stop::automatic(), Stop::count(9)] {
+            let mut cells = [line::Cell::default(); N];
+            let mut nodes = [Node::default(); Line::nodes(N)];
+            let (mut indices, mut scalars) = ([0; K], [0.0; Line::scalars(N, K)]);
+            let memory = LineMemory::new(&mut cells, &mut nodes, &mut indices, &mut scalars);
+            let fit = line.fit(&y, stop, memory).unwrap();
+            let mut fitted = [0.0; N];
+            fit.fitted(&mut fitted).unwrap();
+            assert!((fit.predict(0.5).unwrap().mean - 2.5_f32.sin()).abs() < 0.3);
+            assert!(fit.log_likelihood().is_finite());
+            found += fit.outliers().len();
+        }
+        found
+    });
+    assert_eq!(count, 0);
+    assert_eq!(found, 3 * 9);
+}
+
+/// A long series takes at most 250 bytes a point, the outliers included.
+#[test]
+fn a_long_series_takes_little_memory() {
+    const N: usize = 100_000;
+    let problem = Problem::new(N, 1, 3000, 0.1, 2);
+    let (line, _, peak) =
+        measure(|| line::Line::new(&problem.x, Matern32::new(0.01), 0.1).unwrap());
+    assert!(peak <= 8 * N + 1000, "{peak}");
+    let (fit, _, peak) = measure(|| line.fit(&problem.y, Stop::automatic()).unwrap());
+    assert!(fit.support().len() >= 2990);
+    assert!(peak + 8 * N <= 250 * N, "{} bytes a point", peak / N);
 }
 
 #[test]

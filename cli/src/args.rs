@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::commands::{CompletionsArgs, DevicesArgs, ManArgs, ReproduceArgs};
+use crate::commands::{CleanArgs, CompletionsArgs, DevicesArgs, ManArgs, ReproduceArgs};
 use crate::corrupt::CorruptArgs;
 use crate::data::DataArgs;
 use crate::denoise::DenoiseArgs;
@@ -51,6 +51,7 @@ Examples:
   kgard fit data.csv --sigma 0.3 --lambda 0.1 -o model.json
   kgard predict model.json grid.csv -o out.csv
   kgard plan grid.csv --sigma 0.3 --lambda 0.1 -o plan.rs
+  kgard clean series.csv -o out.csv
   kgard denoise noisy.png -o clean.png
   kgard serve
   kgard devices
@@ -65,6 +66,8 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     /// Make a plan for a device that measures at fixed points
     Plan(PlanArgs),
+    /// Clean long series: wrong values found, gaps filled, noise taken out
+    Clean(CleanArgs),
     /// Take impulses and noise out of pictures
     Denoise(DenoiseArgs),
     /// Put noise and impulses into a picture

@@ -5,7 +5,6 @@ use crate::messages::note;
 use crate::model::Model;
 use crate::number::counted;
 use crate::table::{Columns, Content, Missing, Table};
-use std::fmt::Write;
 
 /// The name of the column of predictions where the target has none.
 const PREDICTION: &str = "prediction";
@@ -131,34 +130,39 @@ impl Model {
             None => {
                 let function = self.function()?;
                 let columns = self.evaluate(grid, |x| Ok([function.at(x)?]))?;
-                with_columns(grid, &header, &columns)
+                with_columns(grid, &header, |row, column| columns[column][row].map(shortest))
             }
             Some(level) => {
                 header.extend(["std", "low", "high"].map(|what| format!("{name}_{what}")));
                 let columns = self.evaluate(grid, self.intervals(level)?)?;
-                with_columns(grid, &header, &columns)
+                with_columns(grid, &header, |row, column| columns[column][row].map(shortest))
             }
         }
     }
 }
 
+/// The shortest text that reads back as the same number.
+pub(crate) fn shortest(value: f64) -> String {
+    format!("{value:?}")
+}
+
 /// A table with more columns behind its own, in its own way of writing; `header`
-/// has the names of all.
-fn with_columns(grid: &Table, header: &[String], columns: &[Vec<Option<f64>>]) -> Result<Vec<u8>> {
+/// has the names of all, and `cell` a row of the new ones, if there is something.
+pub(crate) fn with_columns(
+    grid: &Table,
+    header: &[String],
+    cell: impl Fn(usize, usize) -> Option<String>,
+) -> Result<Vec<u8>> {
     let failed = |error: csv::Error| Error::failed(format!("writing the predictions: {error}"));
     let mut writer = csv::WriterBuilder::new().delimiter(grid.delimiter()).from_writer(Vec::new());
     writer.write_record(header).map_err(failed)?;
-    let (mut text, commas) = (String::new(), grid.has_decimal_commas());
+    let commas = grid.has_decimal_commas();
     for row in 0..grid.len() {
         for cell in grid.cells(row) {
             writer.write_field(cell).map_err(failed)?;
         }
-        for column in columns {
-            text.clear();
-            if let Some(value) = column[row] {
-                // The shortest text that reads back as the same number.
-                let _ = write!(text, "{value:?}");
-            }
+        for column in 0..header.len() - grid.width() {
+            let mut text = cell(row, column).unwrap_or_default();
             if commas {
                 text = text.replace('.', ",");
             }

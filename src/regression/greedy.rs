@@ -12,6 +12,7 @@
 //! at O(nk) a step.
 
 use super::gross::{Origin, change_units};
+use super::removal::{Removal, remove_until};
 use super::stop::{Progress, StopReason, StopRule};
 use super::workspace::{Parts, Storage};
 use crate::linalg::cholesky::Extending;
@@ -182,56 +183,87 @@ fn with_residual<T: Real>(
 fn select<T: Real>(
     maker: &impl ResidualMaker<T>,
     y: &[T],
-    mut k: usize,
+    k: usize,
     rule: &mut impl StopRule<T>,
     scores: Scores<'_, T>,
-    mut origin: Option<&mut Origin<'_, T>>,
+    origin: Option<&mut Origin<'_, T>>,
     storage: &mut impl Storage<T>,
 ) -> (usize, StopReason) {
     let studentized = rule.studentized();
-    let cap = rule.cap().min(maker.len());
-    let reason = loop {
-        let Parts { residual, variances, columns, .. } = storage.parts();
-        let (j, extreme) = if studentized {
-            let scratch = &mut columns[k * residual.len()..][..residual.len()];
-            most_extreme(residual, variances, scores, scratch)
-        } else {
-            largest(residual)
-        };
-        if let Some(origin) = &mut origin
-            && origin.is_spent(extreme)
-            && origin.renew(maker, k, constant(2.0), storage)
-        {
-            continue;
+    let mut dense = Dense { maker, y, k, studentized, scores, origin, storage };
+    let reason = remove_until(&mut dense, rule);
+    (dense.k, reason)
+}
+
+/// The points of a residual maker, `k` of which are taken out.
+struct Dense<'a, 'o, T, M, S> {
+    maker: &'a M,
+    y: &'a [T],
+    k: usize,
+    studentized: bool,
+    scores: Scores<'a, T>,
+    origin: Option<&'a mut Origin<'o, T>>,
+    storage: &'a mut S,
+}
+
+impl<T: Real, M: ResidualMaker<T>, S: Storage<T>> Removal<T> for Dense<'_, '_, T, M, S> {
+    fn len(&self) -> usize {
+        self.maker.len()
+    }
+
+    fn removed(&self) -> usize {
+        self.k
+    }
+
+    fn next(&mut self) -> (Option<usize>, T) {
+        loop {
+            let Parts { residual, variances, columns, .. } = self.storage.parts();
+            let (j, extreme) = if self.studentized {
+                let scratch = &mut columns[self.k * residual.len()..][..residual.len()];
+                most_extreme(residual, variances, self.scores, scratch)
+            } else {
+                largest(residual)
+            };
+            if let Some(origin) = &mut self.origin
+                && origin.is_spent(extreme)
+                && origin.renew(self.maker, self.k, constant(2.0), self.storage)
+            {
+                continue;
+            }
+            return (j, extreme);
         }
-        let Parts { residual, variances, columns, indices, .. } = storage.parts();
-        let scratch = &mut columns[k * residual.len()..][..residual.len()];
-        let variances = if studentized { &*variances } else { &[] };
+    }
+
+    fn check(&mut self, extreme: T, rule: &mut impl StopRule<T>) -> Option<StopReason> {
+        let Parts { residual, variances, columns, indices, .. } = self.storage.parts();
+        let scratch = &mut columns[self.k * residual.len()..][..residual.len()];
+        let variances = if self.studentized { &*variances } else { &[] };
         // The rule is shown what it knows: units of the data.
-        let unit = origin.as_ref().map_or(T::one(), |origin| origin.unit_for(extreme));
+        let unit = self.origin.as_ref().map_or(T::one(), |origin| origin.unit_for(extreme));
         if unit != T::one() {
             change_units(residual, unit, T::mul);
         }
-        let outliers = &indices[..k];
+        let outliers = &indices[..self.k];
         let extreme = extreme * unit;
-        let met =
-            rule.check(&mut Progress { residual, variances, outliers, extreme, data: y, scratch });
+        let (data, summary) = (self.y, None);
+        let mut progress =
+            Progress { residual, variances, outliers, extreme, data, scratch, summary };
+        let met = rule.check(&mut progress);
         if unit != T::one() {
             change_units(residual, unit, T::div);
         }
-        if let Some(reason) = met {
-            break reason;
-        }
-        if k >= cap || !storage.reserve(k + 1) {
-            break StopReason::Cap;
-        }
-        let Some(j) = j else { break StopReason::Exhausted };
-        if take_out(maker, j, k, studentized, storage.parts()).is_err() {
-            break StopReason::Exhausted;
-        }
-        k += 1;
-    };
-    (k, reason)
+        met
+    }
+
+    fn reserve(&mut self) -> bool {
+        self.storage.reserve(self.k + 1)
+    }
+
+    fn remove(&mut self, j: usize) -> bool {
+        let taken = take_out(self.maker, j, self.k, self.studentized, self.storage.parts());
+        self.k += usize::from(taken.is_ok());
+        taken.is_ok()
+    }
 }
 
 /// The check at the door: indices in range, none twice.

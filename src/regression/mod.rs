@@ -19,6 +19,7 @@ mod gross;
 mod owned;
 mod plan;
 mod regularizer;
+pub(crate) mod removal;
 pub mod stop;
 pub(crate) mod system;
 pub(crate) mod workspace;

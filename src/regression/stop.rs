@@ -5,10 +5,14 @@ mod histogram;
 #[cfg(feature = "serde")]
 mod serial;
 
+#[cfg(feature = "alloc")]
+pub(crate) use automatic::nth_smallest;
 #[cfg(feature = "gpu")]
 pub(crate) use automatic::resolution;
-#[cfg(feature = "alloc")]
-pub(crate) use automatic::{DEVIATION_PER_MEDIAN, extreme_deviation, median, nth_smallest};
+pub(crate) use automatic::{
+    DEVIATION_PER_MEDIAN, TAIL, common_step, extreme_deviation, has_repeats, least_noise_of,
+    median, upper_quantile, usual_tail,
+};
 pub use histogram::Reading;
 
 use crate::linalg::vector::max_magnitude;
@@ -32,18 +36,34 @@ pub struct Progress<'a, T> {
     pub(crate) data: &'a [T],
     /// As many scalars as there are points, to be used as the rule likes.
     pub scratch: &'a mut [T],
+    /// What a rule asks for, where it is known without looking at all residuals;
+    /// the slices are then empty.
+    pub(crate) summary: Option<&'a mut dyn Summary<T>>,
+}
+
+/// What stopping rules ask for, kept from step to step.
+pub(crate) trait Summary<T>: fmt::Debug + Send + Sync {
+    /// $\lVert r \rVert_2$.
+    fn norm(&self) -> T;
+    /// $\lVert r \rVert_\infty$.
+    fn max(&self) -> T;
+    /// Whether the automatic rule is met.
+    fn is_clean(&mut self) -> bool;
 }
 
 impl<T: Real> Progress<'_, T> {
     /// $\lVert r \rVert_2$.
     #[must_use]
     pub fn norm(&self) -> T {
-        norm(self.residual)
+        self.summary.as_ref().map_or_else(|| norm(self.residual), |summary| summary.norm())
     }
 
     /// $\lVert r \rVert_\infty$.
     #[must_use]
     pub fn max(&self) -> T {
+        if let Some(summary) = &self.summary {
+            return summary.max();
+        }
         if self.variances.is_empty() { self.extreme } else { max_magnitude(self.residual) }
     }
 
@@ -83,6 +103,14 @@ pub trait StopRule<T: Real> {
     /// residual: points of high leverage are then looked at more closely.
     fn studentized(&self) -> bool {
         false
+    }
+
+    /// Whether the rule looks at [`Progress::residual`] and the other slices.
+    /// For a rule that asks for [`Progress::norm`], [`Progress::max`] and
+    /// [`Progress::extreme`] only, say no: they may then be empty, and a step on a
+    /// [line](crate::line) does not take O(n).
+    fn looks_at_residuals(&self) -> bool {
+        true
     }
 
     /// Checks the rule's own parameters; called once, before the first step.
@@ -270,6 +298,10 @@ impl<T: Real> StopRule<T> for Stop<T> {
 
     fn studentized(&self) -> bool {
         self.studentized
+    }
+
+    fn looks_at_residuals(&self) -> bool {
+        matches!(self.rule, Rule::Histogram { .. })
     }
 
     fn validate(&self) -> Result<(), Error> {

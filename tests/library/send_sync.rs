@@ -6,6 +6,7 @@ use kgard::denoise::bm3d::{Bm3d, Stage, Transform, Trust};
 use kgard::denoise::{self, *};
 use kgard::kernel::{ParseKernelError, Product, Role, Scaled, Sum};
 use kgard::linalg::cholesky::Extending;
+use kgard::line::*;
 use kgard::regression::stop::Reading;
 use kgard::theory::Identification;
 use kgard::tune::{self, Model, Prediction, Trend, Tuner, Uncertainty, Unit};
@@ -38,6 +39,11 @@ are_shared! {
     KgBm3d<f64>, KgBm3dPlan<f64>, KgBm3dDenoised<f64>, Repaired<'_, f64>, RbRvmDenoised<f64>,
     Bm3d<f64>, Stage<f64>, Transform, Trust<'_, f64>,
     Extending<'_, f64>,
+    Line<f64, Matern32<f64>, 2, 1>, LineFit<f64, Matern32<f64>, 2, 1>,
+    LineRef<'_, f64, Matern32<f64>, 2, 1>, LineFitRef<'_, f64, Matern32<f64>, 2, 1>,
+    LineMemory<'_, f64, MaternGap<f64>, 2, 1>, Cell<f64, MaternGap<f64>, 2, 1>, Node<f64, 1>,
+    LineTuner<'_, f64, fn(f64) -> G, 1>, LineTuned<f64>, Predicted<f64>,
+    Transition<[[f64; 2]; 2]>,
 }
 
 #[cfg(feature = "image")]

@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
+mod clean;
 mod completions;
 mod devices;
 mod fit;
@@ -8,6 +9,7 @@ mod plan;
 mod predict;
 mod reproduce;
 
+pub(crate) use clean::CleanArgs;
 pub(crate) use completions::CompletionsArgs;
 pub(crate) use devices::DevicesArgs;
 pub(crate) use man::ManArgs;
@@ -23,6 +25,7 @@ pub(crate) fn run(command: &Command) -> Result<()> {
         Command::Fit(args) => fit::run(args),
         Command::Predict(args) => predict::run(args),
         Command::Plan(args) => plan::run(args),
+        Command::Clean(args) => clean::run(args),
         Command::Denoise(args) => denoise::run(args),
         Command::Corrupt(args) => corrupt::run(args),
         Command::Metrics(args) => metrics::run(args),

@@ -144,7 +144,7 @@ impl Table {
     }
 
     /// The cell of a row, as it stands in the file.
-    fn cell(&self, row: usize, column: usize) -> &str {
+    pub(crate) fn cell(&self, row: usize, column: usize) -> &str {
         let index = (row + usize::from(self.header.is_some())) * self.width + column;
         let begin = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.text[begin..self.ends[index]]

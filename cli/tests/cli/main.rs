@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod batch;
+mod clean;
 mod common;
 mod compare;
 mod corrupt;

@@ -5,6 +5,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod line;
 pub mod problem;
 pub mod stored;
 

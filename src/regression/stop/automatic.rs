@@ -40,7 +40,7 @@ use crate::regression::gross::unit;
 /// Chance that the largest of the good residuals is beyond the quantile.
 const FALSE_ALARM: f64 = 0.1;
 /// Where the tail begins, in standard deviations.
-const TAIL: f64 = 2.5;
+pub(crate) const TAIL: f64 = 2.5;
 /// Share of a Gaussian that is in its tail, on both sides.
 const TAIL_SHARE: f64 = 0.012_419;
 /// Residuals that the tail may have too many, in units of the square root of
@@ -50,6 +50,9 @@ const TAIL_EXCESS: f64 = 1.3;
 pub(crate) const DEVIATION_PER_MEDIAN: f64 = 1.482_602_218_505_602;
 
 pub(super) fn is_met<T: Real>(progress: &mut Progress<'_, T>) -> bool {
+    if let Some(summary) = &mut progress.summary {
+        return summary.is_clean();
+    }
     let n = progress.residual.len();
     // With half of the points gone the median means nothing any more.
     let out = progress.outliers.len();
@@ -75,9 +78,13 @@ pub(super) fn is_met<T: Real>(progress: &mut Progress<'_, T>) -> bool {
 fn is_noise<T: Real>(studentized: &[T], left: usize, scale: T) -> bool {
     let largest = studentized.iter().fold(T::zero(), |max, &z| max.max(z));
     let tail = studentized.iter().filter(|&&z| z > scale * constant(TAIL)).count();
+    largest <= scale * extreme_deviation(left) && count::<T>(tail) <= usual_tail(left)
+}
+
+/// Residuals beyond [`TAIL`] standard deviations that `left` Gaussians may have.
+pub(crate) fn usual_tail<T: Real>(left: usize) -> T {
     let expected = constant::<T>(TAIL_SHARE) * count(left);
-    largest <= scale * extreme_deviation(left)
-        && count::<T>(tail) <= expected + constant::<T>(TAIL_EXCESS) * expected.sqrt()
+    expected + constant::<T>(TAIL_EXCESS) * expected.sqrt()
 }
 
 /// What rounding and the penalty leave of data without noise, if it is more
@@ -127,6 +134,12 @@ impl<T: Real> Routine for Penalty<'_, T> {
     }
 }
 
+/// The same from the largest of `n` data and the penalty of the fit, $r^T f$.
+pub(crate) fn least_noise_of<T: Real>(size: T, penalty: T, n: usize) -> T {
+    let n = count::<T>(n);
+    (size * T::epsilon() * n.sqrt()).max((penalty.max(T::zero()) / n).sqrt())
+}
+
 /// The largest of the data but the outliers, whose residual is exactly zero.
 fn size_left<T: Real>(data: &[T], residual: &[T]) -> T {
     let left = data.iter().zip(residual).filter(|(_, r)| !r.is_zero());
@@ -147,15 +160,25 @@ const LEAST_RESOLUTION: f64 = 16.0;
 /// Euclid's algorithm; zero if there is none, or if no two data in a row are
 /// equal: then they vary by more than that.
 pub(crate) fn resolution<T: Real>(data: &[T], residual: &[T]) -> T {
-    if data.windows(2).all(|pair| pair[0] != pair[1]) {
+    if !has_repeats(data) {
         return T::zero();
     }
-    let inside = || data.iter().zip(residual).filter(|(_, r)| !r.is_zero()).map(|(y, _)| y.abs());
-    let size = size_left(data, residual);
+    let inside = data.iter().zip(residual).filter(|(_, r)| !r.is_zero()).map(|(&y, _)| y);
+    common_step(inside, size_left(data, residual), T::zero())
+}
+
+/// Whether any two data in a row are equal.
+pub(crate) fn has_repeats<T: Real>(data: &[T]) -> bool {
+    data.windows(2).any(|pair| pair[0] == pair[1])
+}
+
+/// The largest number of which all these are multiples, `size` being the size of
+/// the largest; zero if there is none, or it is less than `least`.
+pub(crate) fn common_step<T: Real>(values: impl Iterator<Item = T>, size: T, least: T) -> T {
     let off = constant::<T>(OFF_MULTIPLE) * T::epsilon() * size;
     let mut step = size;
-    for y in inside() {
-        let (mut larger, mut smaller) = (y, step);
+    for y in values {
+        let (mut larger, mut smaller) = (y.abs(), step);
         loop {
             // To the nearest multiple.
             let rest = (larger - smaller * (larger / smaller).round()).abs();
@@ -164,7 +187,7 @@ pub(crate) fn resolution<T: Real>(data: &[T], residual: &[T]) -> T {
             }
             (larger, smaller) = (smaller, rest);
         }
-        if !(smaller > off * constant(LEAST_RESOLUTION)) {
+        if !(smaller > off * constant(LEAST_RESOLUTION) && smaller >= least) {
             return T::zero();
         }
         step = smaller;
@@ -194,7 +217,7 @@ pub(crate) fn nth_smallest<T: Real>(values: &mut [T], n: usize) -> T {
 
 /// $\Phi^{-1}(1 - p)$ for a small `p`: formula 26.2.23 of Abramowitz and
 /// Stegun, right to 4.5e-4.
-fn upper_quantile<T: Real>(p: T) -> T {
+pub(crate) fn upper_quantile<T: Real>(p: T) -> T {
     let c = constant::<T>;
     let t = (c(-2.0) * p.ln()).sqrt();
     let above = c(2.515_517) + t * (c(0.802_853) + t * c(0.010_328));

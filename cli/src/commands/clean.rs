@@ -1,0 +1,398 @@
+//! `kgard clean`: long series in, cleaned values, flags and intervals out.
+
+use crate::error::{Error, Result};
+use crate::input::Source;
+use crate::messages::{instead_of_stdout, message, note};
+use crate::metrics::json;
+use crate::number::{counted, short};
+use crate::output::{Staged, is_stdout, to_stdout};
+use crate::prediction::{shortest, with_columns};
+use crate::table::{Content, Missing, Table};
+use crate::text::visible;
+use clap::{Args, ValueEnum};
+use kgard::line::{LineTuned, LineTuner, MarkovOf};
+use kgard::{Laplacian, Matern32, Matern52};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  kgard clean series.csv -o out.csv
+  kgard clean series.csv --time x --values temperature -o out.csv --json
+  kgard clean - < series.csv | head
+
+Each value column is a smooth function of time with noise and wrong values; how smooth
+and how noisy is taken from the data. A cell that is empty, NA, NaN or null is a missing
+value. The output has the columns of the input as they are, and behind them for each
+value column v:
+
+  v_clean     v, but the function where v is an outlier or missing
+  v_outlier   1 if v is an outlier, else 0
+  v_smooth    the function
+  v_low       the interval of the function
+  v_high
+
+A series takes time in proportion to its length: a million values some ten seconds.";
+
+/// Names of the new columns, behind that of the value column.
+const NEW: [&str; 5] = ["_clean", "_outlier", "_smooth", "_low", "_high"];
+
+/// `kgard clean`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CleanArgs {
+    /// The series, a CSV file; `-` is standard input
+    #[arg(value_name = "SERIES.csv")]
+    series: PathBuf,
+    /// Where the cleaned series go; `-` is standard output
+    #[arg(short, long, value_name = "OUT.csv", default_value = "-")]
+    output: PathBuf,
+    /// The column of time, by name or by number from 1 [default: the first]
+    #[arg(long, value_name = "COLUMN")]
+    time: Option<String>,
+    /// The columns of values, separated by commas [default: all others]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    values: Vec<String>,
+    /// Rows with the same entry in this column are one series
+    #[arg(long, value_name = "COLUMN")]
+    by: Option<String>,
+    /// How smooth the function is; `auto` tries all three
+    #[arg(long, value_enum, default_value_t = Smoothness::Matern32)]
+    kernel: Smoothness,
+    /// The probability that the function is in its interval
+    #[arg(long, value_name = "P", default_value_t = 0.95, value_parser = probability)]
+    interval: f64,
+    /// Print one JSON object instead of the summary
+    #[arg(long)]
+    json: bool,
+}
+
+/// The kernels that a line has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Smoothness {
+    /// Rough: continuous
+    Matern12,
+    /// With a slope
+    Matern32,
+    /// With a slope and a curvature
+    Matern52,
+    /// The one that describes the series best
+    Auto,
+}
+
+fn probability(text: &str) -> std::result::Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(p) if p > 0.0 && p < 1.0 => Ok(p),
+        Ok(_) => Err("it must be between 0 and 1".into()),
+        Err(_) => Err("it is not a number".into()),
+    }
+}
+
+/// One column of one series.
+struct Task {
+    /// Rows of the table.
+    rows: Vec<usize>,
+    time: Vec<f64>,
+    y: Vec<f64>,
+    /// Which of the value columns.
+    column: usize,
+    key: Option<String>,
+}
+
+/// What became of a task.
+struct Cleaned {
+    smooth: Vec<f64>,
+    intervals: Vec<(f64, f64)>,
+    outliers: Vec<usize>,
+    report: Report,
+}
+
+/// What is said of a series.
+#[derive(Debug, Serialize)]
+struct Report {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    column: String,
+    n: usize,
+    missing: usize,
+    outliers: usize,
+    kernel: &'static str,
+    length: f64,
+    lambda: f64,
+    noise: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Summary {
+    series: Vec<Report>,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &CleanArgs) -> Result<()> {
+    let table = Table::read(Source::new(&args.series))?;
+    let columns = Columns::new(args, &table)?;
+    let tasks = columns.tasks(&table)?;
+    let name = |task: &Task| columns.names[task.column].as_str();
+    let cleaned: Vec<Option<Cleaned>> =
+        tasks.par_iter().map(|task| clean(task, args, name(task), &table)).collect();
+
+    let mut staged = Staged::default();
+    staged.add(&args.output, columns.written(&table, &tasks, &cleaned)?)?;
+    staged.commit()?;
+    let series = cleaned.into_iter().flatten().map(|cleaned| cleaned.report).collect();
+    report(args, &Summary { series })
+}
+
+fn report(args: &CleanArgs, summary: &Summary) -> Result<()> {
+    let text = if args.json {
+        json(summary)?
+    } else {
+        summary.series.iter().map(|series| series.described() + "\n").collect()
+    };
+    match (is_stdout(&args.output), args.json) {
+        (true, true) => instead_of_stdout(&text),
+        (true, false) => message(text.trim_end()),
+        (false, _) => to_stdout(text.as_bytes())?,
+    }
+    Ok(())
+}
+
+impl Report {
+    fn described(&self) -> String {
+        let key = self.key.as_ref().map_or_else(String::new, |key| format!("{key}, "));
+        let series = format!("{key}{}", self.column);
+        format!(
+            "{}: {} of {}, {} missing, noise {}, {} of length {}, lambda {}",
+            visible(&series),
+            counted(self.outliers, "outlier"),
+            counted(self.n, "value"),
+            self.missing,
+            short(self.noise),
+            self.kernel,
+            short(self.length),
+            short(self.lambda),
+        )
+    }
+}
+
+/// Which column is what.
+struct Columns {
+    /// None: the number of the row.
+    time: Option<usize>,
+    values: Vec<usize>,
+    by: Option<usize>,
+    /// Of all columns.
+    header: Vec<String>,
+    /// Of the values.
+    names: Vec<String>,
+}
+
+impl Columns {
+    fn new(args: &CleanArgs, table: &Table) -> Result<Self> {
+        let by = args.by.as_ref().map(|name| table.column(name)).transpose()?;
+        let time = match &args.time {
+            Some(name) => Some(table.column(name)?),
+            // A single column has no time.
+            None => (0..table.width())
+                .find(|&c| Some(c) != by)
+                .filter(|_| table.width() > 1 + usize::from(by.is_some())),
+        };
+        let mut values: Vec<usize> =
+            args.values.iter().map(|name| table.column(name)).collect::<Result<_>>()?;
+        if values.is_empty() {
+            values = (0..table.width()).filter(|&c| Some(c) != time && Some(c) != by).collect();
+        }
+        let header = match table.header() {
+            Some(names) => names.to_vec(),
+            None => (1..=table.width()).map(|column| format!("x{column}")).collect(),
+        };
+        let fail = |what: String| Err(Error::failed(format!("{}: {what}", table.name())));
+        if values.is_empty() {
+            return fail("there is no column of values beside that of time: give one".into());
+        }
+        for (i, &column) in values.iter().enumerate() {
+            if Some(column) == time || Some(column) == by || values[..i].contains(&column) {
+                return fail(format!(
+                    "column {} is asked for twice: give each of --time, --values and --by \
+                     another one",
+                    header[column]
+                ));
+            }
+            for new in NEW.map(|new| header[column].clone() + new) {
+                if header.contains(&new) {
+                    return fail(format!("there is a column {new:?} already: rename it"));
+                }
+            }
+        }
+        let names = values.iter().map(|&column| header[column].clone()).collect();
+        Ok(Self { time, values, by, header, names })
+    }
+
+    /// Every value column of every series.
+    fn tasks(&self, table: &Table) -> Result<Vec<Task>> {
+        let time = match self.time {
+            Some(column) => {
+                table.read_columns(&[column], &[Content::Input], Missing::Error)?.values
+            }
+            None => (0..table.len()).map(|row| row as f64).collect(),
+        };
+        let values: Vec<Vec<f64>> =
+            self.values.iter().map(|&column| values(table, column)).collect::<Result<_>>()?;
+        let mut series: Vec<(Option<String>, Vec<usize>)> = Vec::new();
+        let mut known: HashMap<&str, usize> = HashMap::new();
+        for row in 0..table.len() {
+            let key = self.by.map(|by| table.cell(row, by));
+            let at = *known.entry(key.unwrap_or_default()).or_insert_with(|| {
+                series.push((key.map(str::to_owned), Vec::new()));
+                series.len() - 1
+            });
+            series[at].1.push(row);
+        }
+        let mut tasks = Vec::new();
+        for (key, rows) in series {
+            for (column, values) in values.iter().enumerate() {
+                let of = |all: &[f64]| rows.iter().map(|&row| all[row]).collect();
+                let (time, y) = (of(&time), of(values));
+                tasks.push(Task { rows: rows.clone(), time, y, column, key: key.clone() });
+            }
+        }
+        Ok(tasks)
+    }
+
+    /// The table with the new columns.
+    fn written(
+        &self,
+        table: &Table,
+        tasks: &[Task],
+        cleaned: &[Option<Cleaned>],
+    ) -> Result<Vec<u8>> {
+        // Of each row and column of values: which task, and which of its rows.
+        let mut places = vec![(0, 0); table.len() * self.values.len()];
+        let mut wrong: Vec<Vec<bool>> = Vec::with_capacity(tasks.len());
+        for (at, (task, cleaned)) in tasks.iter().zip(cleaned).enumerate() {
+            for (i, &row) in task.rows.iter().enumerate() {
+                places[row * self.values.len() + task.column] = (at, i);
+            }
+            let mut flags = vec![false; task.rows.len()];
+            for &i in cleaned.iter().flat_map(|cleaned| &cleaned.outliers) {
+                flags[i] = true;
+            }
+            wrong.push(flags);
+        }
+        let new = self.names.iter().flat_map(|name| NEW.map(|new| name.clone() + new));
+        let header: Vec<String> = self.header.iter().cloned().chain(new).collect();
+        with_columns(table, &header, |row, column| {
+            let (at, i) = places[row * self.values.len() + column / NEW.len()];
+            let y = tasks[at].y[i];
+            let is_wrong = wrong[at][i];
+            let cleaned = cleaned[at].as_ref();
+            match NEW[column % NEW.len()] {
+                "_outlier" => Some(u8::from(is_wrong).to_string()),
+                "_clean" if !is_wrong && !y.is_nan() => Some(shortest(y)),
+                "_low" => cleaned.map(|cleaned| shortest(cleaned.intervals[i].0)),
+                "_high" => cleaned.map(|cleaned| shortest(cleaned.intervals[i].1)),
+                _ => cleaned.map(|cleaned| shortest(cleaned.smooth[i])),
+            }
+        })
+    }
+}
+
+/// The numbers in a column; NaN where there is none.
+fn values(table: &Table, column: usize) -> Result<Vec<f64>> {
+    let read = table.read_columns(&[column], &[Content::Numbers], Missing::Drop)?;
+    let mut values = vec![f64::NAN; table.len()];
+    for (&row, &value) in read.rows.iter().zip(&read.values) {
+        values[row] = value;
+    }
+    Ok(values)
+}
+
+/// Cleans one series; none if it says too little, which the user is told.
+fn clean(task: &Task, args: &CleanArgs, column: &str, table: &Table) -> Option<Cleaned> {
+    let done = match args.kernel {
+        Smoothness::Matern12 => tuned(task, Laplacian::new).and_then(|it| it.clean(args)),
+        Smoothness::Matern32 => tuned(task, Matern32::new).and_then(|it| it.clean(args)),
+        Smoothness::Matern52 => tuned(task, Matern52::new).and_then(|it| it.clean(args)),
+        Smoothness::Auto => automatic(task, args),
+    };
+    let mut cleaned = done
+        .inspect_err(|error| {
+            let key = task.key.as_ref().map_or_else(String::new, |key| format!("{key}, "));
+            let series = format!("{}: {key}{column}", table.name());
+            note(&format!("{}: left as it is: {error}", visible(&series)));
+        })
+        .ok()?;
+    column.clone_into(&mut cleaned.report.column);
+    Some(cleaned)
+}
+
+/// A kernel that was tuned on a task.
+struct Chosen<'a, F> {
+    task: &'a Task,
+    family: F,
+    tuned: LineTuned<f64>,
+}
+
+fn tuned<K, F, const D: usize>(
+    task: &Task,
+    family: F,
+) -> std::result::Result<Chosen<'_, F>, kgard::Error>
+where
+    K: MarkovOf<f64, D> + Clone,
+    F: Fn(f64) -> K + Copy,
+{
+    let tuned = LineTuner::new(&task.time, family)?.tune(&task.y)?;
+    Ok(Chosen { task, family, tuned })
+}
+
+impl<F> Chosen<'_, F> {
+    fn clean<K, const D: usize>(
+        self,
+        args: &CleanArgs,
+    ) -> std::result::Result<Cleaned, kgard::Error>
+    where
+        K: MarkovOf<f64, D> + Clone,
+        F: Fn(f64) -> K + Copy,
+    {
+        let Self { task, family, tuned } = self;
+        let fit = LineTuner::new(&task.time, family)?.fit_tuned(&task.y, &tuned)?;
+        let predicted = fit.predict_many(&task.time)?;
+        let intervals = predicted.iter().map(|at| at.interval(args.interval));
+        let intervals: Vec<(f64, f64)> = intervals.collect::<std::result::Result<_, _>>()?;
+        let outliers = fit.support().to_vec();
+        let report = Report {
+            key: task.key.clone(),
+            column: String::new(),
+            n: task.y.len(),
+            missing: task.y.iter().filter(|y| y.is_nan()).count(),
+            outliers: outliers.len(),
+            kernel: ["", "matern12", "matern32", "matern52"][D],
+            length: tuned.length,
+            lambda: tuned.lambda,
+            noise: fit.noise(),
+        };
+        Ok(Cleaned {
+            smooth: predicted.iter().map(|at| at.mean).collect(),
+            intervals,
+            outliers,
+            report,
+        })
+    }
+}
+
+/// The kernel with the shortest description.
+fn automatic(task: &Task, args: &CleanArgs) -> std::result::Result<Cleaned, kgard::Error> {
+    let rough = tuned(task, Laplacian::new)?;
+    let middle = tuned(task, Matern32::new)?;
+    let smooth = tuned(task, Matern52::new)?;
+    let (a, b, c) = (rough.tuned.score, middle.tuned.score, smooth.tuned.score);
+    if a < b && a < c {
+        rough.clean(args)
+    } else if b <= c {
+        middle.clean(args)
+    } else {
+        smooth.clean(args)
+    }
+}
