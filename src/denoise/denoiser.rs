@@ -176,6 +176,11 @@ impl<T: Real, K: Kernel<T>> Denoiser<T, K> {
         self.settings.peak
     }
 
+    /// Whether something was given in the unit of the samples.
+    pub(super) fn is_in_samples(&self) -> bool {
+        self.settings.noise.is_some() || self.settings.detection != Detection::Automatic
+    }
+
     /// Does once what is the same for all images.
     ///
     /// # Errors
@@ -275,6 +280,21 @@ pub struct DenoisePlan<T> {
     pub(crate) settings: Settings<T>,
     pub(crate) ladder: Ladder<T>,
     pub(super) networks: Networks<T>,
+}
+
+impl<T: Real> DenoisePlan<T> {
+    /// The same plan for samples that are `factor` times as large.
+    pub(super) fn in_units(mut self, factor: T) -> Self {
+        let Settings { peak, noise, detection, .. } = &mut self.settings;
+        *peak = *peak * factor;
+        *noise = noise.map(|noise| noise * factor);
+        match detection {
+            Detection::Automatic => {}
+            Detection::Histogram { e0, .. } => *e0 = *e0 * factor,
+            Detection::MaxResidual(epsilon) => *epsilon = *epsilon * factor,
+        }
+        self
+    }
 }
 
 impl<T: Real + Send + Sync> DenoisePlan<T> {

@@ -11,6 +11,7 @@ use self::sizes::{Sizes, Summit};
 use self::windows::{Window, windows};
 use super::grid::Grid;
 use super::rows::Rows;
+use super::units::Units;
 use super::usual::{alike, is_cut_off};
 use crate::error::as_f64;
 use crate::linalg::simd::{Routine, dispatch};
@@ -82,6 +83,16 @@ pub struct Conditions<T> {
     pub detailed: T,
     /// Regions with a smaller mean gradient are smooth: $m - s / 10$.
     pub smooth: T,
+}
+
+impl<T: Real> Conditions<T> {
+    /// The same in the unit of the samples.
+    pub(super) fn in_samples(self, units: Units<T>) -> Self {
+        let Self { noise, amplitude, usual, size, detailed, smooth, .. } = self;
+        let [noise, amplitude, usual, size, detailed, smooth] =
+            [noise, amplitude, usual, size, detailed, smooth].map(|x| units.difference(x));
+        Self { noise, amplitude, usual, size, detailed, smooth, ..self }
+    }
 }
 
 impl<T: Real> Survey<T> {

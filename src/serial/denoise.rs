@@ -220,7 +220,7 @@ impl<T: Real> Settings<T> {
 struct KgBm3d<T, K> {
     denoiser: denoise::Denoiser<T, K>,
     noise: Option<T>,
-    looks: usize,
+    refinements: usize,
 }
 
 read_by_shadow!(KgBm3d<T, K> => denoise::KgBm3d<T, K>, T: Real, K: Kernel<T>);
@@ -229,8 +229,9 @@ impl<T: Real, K: Kernel<T>> TryFrom<KgBm3d<T, K>> for denoise::KgBm3d<T, K> {
     type Error = Error;
 
     fn try_from(read: KgBm3d<T, K>) -> Result<Self, Error> {
-        let settings =
-            denoise::KgBm3d::new(read.denoiser.peak()).kgard(read.denoiser).looks(read.looks);
+        let settings = denoise::KgBm3d::new(read.denoiser.peak())
+            .kgard(read.denoiser)
+            .refinements(read.refinements);
         let Some(noise) = read.noise else { return Ok(settings) };
         check_deviation("noise", noise)?;
         Ok(settings.noise(noise))

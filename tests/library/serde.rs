@@ -259,7 +259,7 @@ fn settings() {
         .noise(12.5);
     round_trip(&own);
     round_trip(&Denoiser::new(1.0_f32).detection(Detection::MaxResidual(0.2)));
-    round_trip(&KgBm3d::new(255.0).kgard(own.clone()).looks(1).noise(3.0));
+    round_trip(&KgBm3d::new(255.0).kgard(own.clone()).refinements(1).noise(3.0));
     for bm3d in [Bm3d::<f64>::normal(), Bm3d::fast(), Bm3d::high_noise().for_range(1.0)] {
         round_trip(&bm3d);
     }

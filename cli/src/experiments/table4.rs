@@ -253,7 +253,7 @@ impl Line {
 
     /// KGARD, then BM3D, as in the paper.
     fn paper_kg_bm3d(&self) -> std::result::Result<KgBm3dPlan<f32>, kgard::Error> {
-        let method = KgBm3d::new(PEAK).noise(self.kg_bm3d.s).looks(0);
+        let method = KgBm3d::new(PEAK).noise(self.kg_bm3d.s).refinements(0);
         if self.picture != BARBARA {
             return method.plan();
         }
