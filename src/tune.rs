@@ -39,7 +39,6 @@ mod chain;
 mod likelihood;
 mod minimize;
 mod model;
-mod normal;
 mod parameters;
 mod sample;
 mod search;

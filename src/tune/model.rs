@@ -1,13 +1,13 @@
 //! What tuning gives: the function, the outliers, and how sure both are.
 
 use super::likelihood::{Memory, Solved};
-use super::normal::half_width;
 use super::sample::{Sample, features_of, row};
 use super::standard::Unit;
 use super::{Penalty, parameters};
 use crate::kernel::Tunable;
 use crate::linalg::cholesky;
 use crate::real::{constant, count};
+use crate::regression::stop::upper_quantile;
 use crate::regression::system::inner_product;
 use crate::{Error, Kernel, Outlier, Points, Real};
 use alloc::vec;
@@ -84,7 +84,9 @@ impl<T: Real> Prediction<T> {
     pub fn interval(&self, level: T) -> Result<(T, T), Error> {
         Error::check_positive("level of an interval", level)?;
         Error::check_positive("one minus the level of an interval", T::one() - level)?;
-        let half = half_width(level) * self.total_deviation();
+        let tail = (T::one() - level) * constant(0.5);
+        // The quantile's own error may bring it below zero at the middle.
+        let half = upper_quantile(tail).max(T::zero()) * self.total_deviation();
         Ok((self.value - half, self.value + half))
     }
 }
