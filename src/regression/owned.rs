@@ -4,12 +4,13 @@
 mod serial;
 
 use super::fit::{Outlier, predict};
-use super::greedy;
+use super::greedy::{self, ResidualMaker};
 use super::plan::PlanRef;
 use super::regularizer::Regularizer;
 use super::stop::{self, Stop, StopReason, StopRule};
 use super::system::{Model, System, max};
 use super::workspace::Growing;
+use crate::linalg::batch::{Entries, Packed};
 use crate::linalg::zeros;
 use crate::{Error, Kernel, Points, Real};
 use alloc::vec::Vec;
@@ -161,6 +162,52 @@ impl<T: Real, K: Kernel<T>> Plan<T, K> {
         Fit::new(self.inputs.clone(), y, plan.model, storage, k, reason)
     }
 
+    /// Fits many targets on the same points, one after another in `ys`: the same
+    /// as [`fit`](Self::fit) for each, with the residuals that all begin with from
+    /// one product of matrices.
+    ///
+    /// ```
+    /// use kgard::{Gaussian, Plan, Regularizer, Stop};
+    /// let plan = Plan::new(&[0.0, 0.5, 1.0, 1.5], Gaussian::new(1.0), Regularizer::rkhs(0.1))?;
+    /// let fits = plan.fit_many(&[1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 9.0, 2.0], Stop::max_residual(0.5))?;
+    /// assert!(fits[0].outliers().is_empty());
+    /// assert_eq!(fits[1].outliers()[0].index, 2);
+    /// # Ok::<(), kgard::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no whole number of targets in `ys`, or one is not finite.
+    pub fn fit_many(
+        &self,
+        ys: &[T],
+        stop: impl StopRule<T> + Clone,
+    ) -> Result<Vec<Fit<T, K>>, Error>
+    where
+        K: Clone,
+    {
+        let plan = self.as_ref();
+        let n = plan.n;
+        if !ys.len().is_multiple_of(n) {
+            let expected = ys.len().next_multiple_of(n);
+            return Err(Error::Length { what: "list of targets", expected, found: ys.len() });
+        }
+        let mut residuals = zeros(ys.len())?;
+        if !ys.is_empty() {
+            Packed::new(plan.residual_maker(), n).multiply(
+                Entries { of: ys, stride: n, start: 0 },
+                Entries { of: &mut residuals, stride: n, start: 0 },
+            );
+        }
+        let fits = ys.chunks_exact(n).zip(residuals.chunks_exact(n)).map(|(y, residual)| {
+            let mut stop = stop.clone();
+            let mut storage = growing(n, stop.cap());
+            let maker = Begun { plan: &plan, y, residual };
+            let (k, reason) = greedy::fit(&maker, y, &mut stop, &mut storage)?;
+            Fit::new(self.inputs.clone(), y, plan.model, storage, k, reason)
+        });
+        fits.collect()
+    }
+
     /// Fits `y` with the points `support` taken out.
     ///
     /// # Errors
@@ -194,6 +241,35 @@ impl<T: Real, K: Kernel<T>> Plan<T, K> {
         K: Clone,
     {
         self.fit(y, Stop::count(0))
+    }
+}
+
+/// A plan that knows the residual of one `y`.
+struct Begun<'a, T> {
+    plan: &'a PlanRef<'a, T>,
+    y: &'a [T],
+    residual: &'a [T],
+}
+
+impl<T: Real> ResidualMaker<T> for Begun<'_, T> {
+    fn len(&self) -> usize {
+        self.plan.len()
+    }
+
+    fn residual(&self, v: &[T], out: &mut [T]) {
+        if core::ptr::eq(v, self.y) {
+            out.copy_from_slice(self.residual);
+        } else {
+            self.plan.residual(v, out);
+        }
+    }
+
+    fn column(&self, j: usize, out: &mut [T]) {
+        self.plan.column(j, out);
+    }
+
+    fn diagonal(&self, out: &mut [T], scratch: &mut [T]) {
+        self.plan.diagonal(out, scratch);
     }
 }
 

@@ -2,8 +2,10 @@
 use crate::common;
 
 use common::oracle::{self, Penalty, State};
-use common::problem::Problem;
-use kgard::{Gaussian, Matern32, Plan, PlanRef, Points, Regularizer, Stop, System, Workspace};
+use common::problem::{Problem, Random};
+use kgard::{
+    Error, Gaussian, Matern32, Plan, PlanRef, Points, Regularizer, Stop, System, Workspace,
+};
 use proptest::prelude::*;
 use twofloat::TwoFloat;
 
@@ -423,6 +425,40 @@ proptest! {
         let problem = Problem::new(n, dim, outliers, 0.2, seed);
         for case in Case::all(n, lambda, seed) {
             check_f32(&problem, 0.2, &case, outliers, 2e-3);
+        }
+    }
+}
+
+/// Many targets at once are the same fits as one by one.
+#[test]
+fn many_targets_are_single_fits() {
+    let mut random = Random(31);
+    for (n, dim) in [(1, 1), (23, 1), (64, 2)] {
+        let x: Vec<f64> = (0..n * dim).map(|_| random.uniform()).collect();
+        let points = Points::new(&x, dim).unwrap();
+        let mut ys: Vec<f64> = (0..9 * n).map(|_| random.normal()).collect();
+        for target in ys.chunks_exact_mut(n) {
+            target[n / 2] += 8.0;
+        }
+        // A gross value has its residual computed anew.
+        ys[3 * n] = 1e200;
+        for regularizer in [Regularizer::l2(0.2), Regularizer::rkhs(0.2)] {
+            let plan = Plan::new(points, Gaussian::new(0.4), regularizer).unwrap();
+            let fits = plan.fit_many(&ys, Stop::max_residual(1.5)).unwrap();
+            assert_eq!(fits.len(), 9);
+            for (fit, y) in fits.iter().zip(ys.chunks_exact(n)) {
+                let single = plan.fit(y, Stop::max_residual(1.5)).unwrap();
+                let indices = |f: &kgard::Fit<f64, Gaussian<f64>>| -> Vec<usize> {
+                    f.outliers().iter().map(|o| o.index).collect()
+                };
+                assert_eq!(indices(fit), indices(&single));
+                for (a, b) in fit.fitted().iter().zip(single.fitted()) {
+                    assert!((a - b).abs() < 1e-9 * b.abs().max(1.0));
+                }
+            }
+            assert!(plan.fit_many(&[], Stop::automatic()).unwrap().is_empty());
+            let refused = plan.fit_many(&ys[..9 * n - 1], Stop::automatic());
+            assert!(n == 1 || matches!(refused, Err(Error::Length { .. })));
         }
     }
 }
