@@ -177,6 +177,8 @@ impl<T: Real, K: Kernel<T>> Plan<T, K> {
     ///
     /// # Errors
     /// If there is no whole number of targets in `ys`, or one is not finite.
+    // By value, as `fit` takes it.
+    #[allow(clippy::needless_pass_by_value)]
     pub fn fit_many(
         &self,
         ys: &[T],
