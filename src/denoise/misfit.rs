@@ -6,6 +6,7 @@
 //! over the 5 x 5 pixels around i but i itself, with the weights w of pixels that are no impulses.
 //! Beyond the border there is nothing. Residuals of more than 3 v count in a first estimate only.
 
+use super::parallel::each;
 use alloc::vec::Vec;
 use num_traits::Float;
 
@@ -29,7 +30,8 @@ pub(super) fn misfit(residual: &[f32], weight: &[f32], width: usize, noise: f32)
 /// The same without trimming.
 fn weighted(residual: &[f32], weight: &[f32], width: usize, noise: f32) -> Vec<f32> {
     let squares: Vec<f32> = residual.iter().zip(weight).map(|(e, w)| w * e * e).collect();
-    let (sums, weights) = (around(&squares, width), around(weight, width));
+    let mut both = each([&squares[..], weight].into_iter(), |values| around(values, width));
+    let (weights, sums) = (both.pop().unwrap_or_default(), both.pop().unwrap_or_default());
     let variance = noise * noise;
     let deviation = |(sum, weight): (f32, f32)| {
         let mean = (sum + NOISE_COUNTS * variance) / (weight + NOISE_COUNTS);

@@ -28,6 +28,7 @@ mod likelihood;
 use self::likelihood::{
     Class, INSIDE, LEAST_DENSITY, LEAST_DEVIATION, Likelihood, OFFSETS, Table, offset,
 };
+use super::parallel::each;
 use crate::linalg::simd::{Routine, dispatch};
 use crate::linalg::vector::add_scaled;
 use alloc::vec::Vec;
@@ -45,8 +46,10 @@ const PIXELS_OF_GROUP: f64 = 50.0;
 const WEIGHT_OF_MARKS: f32 = 0.25;
 /// Rounds of EM. Later pilots begin with the histograms of the one before.
 const ROUNDS: usize = 10;
-/// The histograms are estimated from one pixel in three, in the order of memory.
-const SAMPLED_ONE_IN: usize = 3;
+/// The histograms are estimated from so many pixels at most, evenly spread in the order of memory.
+const SAMPLED: usize = 1 << 16;
+/// Pixels that are judged at a time.
+const PORTION: usize = 1 << 14;
 /// Bounds that keep logarithms and quotients finite.
 const LEAST_SHARE: f32 = 1e-6;
 const MOST_SHARE: f32 = 0.999;
@@ -186,7 +189,8 @@ fn round<const FUSED: bool>(
     let mut values = alloc::vec![0.0_f64; VALUES];
     let (mut offset, mut replaced, mut number) = (0.0_f64, 0.0_f64, 0.0_f64);
     let mut groups = [(0.0_f64, 0.0_f64); 2];
-    for i in (0..class_of.len()).step_by(SAMPLED_ONE_IN).filter(|&i| !pixels.known[i]) {
+    let step = class_of.len().div_ceil(SAMPLED).max(1);
+    for i in (0..class_of.len()).step_by(step).filter(|&i| !pixels.known[i]) {
         let class = class_of[i] as usize;
         let (group, value) = (usize::from(pixels.marked[i]), pixels.value(i, per_unit));
         let likelihood = likelihoods[class];
@@ -264,12 +268,11 @@ fn posterior<const FUSED: bool>(
     let per_unit = pixels.values_per_unit();
     let noise = pixels.noise.max(LEAST_DEVIATION);
     let noise = noise * noise;
-    let (mut variance, mut number) = (0.0_f64, 0.0_f64);
-    let judge = |(i, &class): (usize, &u32)| {
+    let judge = |i: usize| {
         if pixels.known[i] {
-            return (0.0, 0.0);
+            return [0.0; 3];
         }
-        let class = class as usize;
+        let class = class_of[i] as usize;
         let (likelihood, mean, spread) = by_class[class];
         let prior = priors[usize::from(pixels.marked[i])];
         let density = per_unit * model.values[pixels.value(i, per_unit)];
@@ -289,12 +292,22 @@ fn posterior<const FUSED: bool>(
         let if_clean = (1.0 - impulse) * pixels.noise * pixels.noise;
         let if_impulse = impulse * (measured * noise + (1.0 - measured) * v * v);
         let undecided = impulse * (1.0 - impulse) * added * added;
-        variance += f64::from(if_clean + if_impulse + undecided);
-        number += 1.0;
-        (impulse, impulse * added)
+        [impulse, impulse * added, if_clean + if_impulse + undecided]
     };
-    let (impulse, added) = class_of.iter().enumerate().map(judge).unzip();
-    Posterior { impulse, added, variance: narrow(variance / number.max(1.0)) }
+    let of_pixels = in_portions(class_of.len(), judge);
+    let known = pixels.known.iter().filter(|&&known| known).count();
+    let variance: f64 = of_pixels.iter().map(|of| f64::from(of[2])).sum();
+    Posterior {
+        impulse: of_pixels.iter().map(|of| of[0]).collect(),
+        added: of_pixels.iter().map(|of| of[1]).collect(),
+        variance: narrow(variance / (class_of.len() - known).max(1) as f64),
+    }
+}
+
+/// What `of` makes of each pixel, on all cores.
+fn in_portions<R: Copy + Send>(pixels: usize, of: impl Fn(usize) -> R + Sync + Send) -> Vec<R> {
+    let portions = (0..pixels).step_by(PORTION).map(|start| start..(start + PORTION).min(pixels));
+    each(portions, |portion| portion.map(&of).collect::<Vec<R>>()).concat()
 }
 
 impl Pixels<'_> {

@@ -1,10 +1,15 @@
 //! Impulses fall by chance; what is drawn or written is connected.
 
+use num_traits::Float;
+
 /// How many times the odds of chance marked pixels may have to be side by side and pass
 /// for strewn: where an image is dark or bright there is no room for impulses of one
 /// sign, so that the others are denser. Odds, because twice as often is beyond always where
 /// half of the pixels are marked, such as the paper between small print.
 const STREWN: f64 = 2.0;
+
+/// How many standard deviations of their number pairs may be more than that.
+const SIGNIFICANT: f64 = 3.0;
 
 /// Marked pixels of an image, each bright or dark.
 pub(super) struct Marked<F> {
@@ -31,6 +36,8 @@ impl<F: Fn(usize) -> Option<bool>> Marked<F> {
         // Each pixel has a neighbour to the right and one below.
         let all = 2.0 * counts.iter().sum::<f64>();
         let by_chance = 2.0 * counts.iter().map(|n| n * n).sum::<f64>() / area as f64;
+        // Few pairs vary as Poisson's counts do.
+        let pairs = pairs - SIGNIFICANT * Float::sqrt(STREWN * by_chance);
         pairs * (all - by_chance) <= STREWN * by_chance * (all - pairs)
     }
 

@@ -3,7 +3,7 @@
 //! Residuals, offsets and deviations have classes; a likelihood is a function of the difference of
 //! residual and offset and of the deviation, so that one table per deviation has all of them.
 
-use super::Pixels;
+use super::{Pixels, in_portions};
 use crate::linalg::vector::dot;
 use alloc::vec::Vec;
 use num_traits::{Float, ToPrimitive};
@@ -85,30 +85,33 @@ impl Table {
     /// The classes that occur, and which one each pixel has.
     pub(super) fn classes(&self, pixels: &Pixels<'_>) -> (Vec<Class>, Vec<u32>) {
         const NONE: u32 = u32::MAX;
-        let mut numbers = alloc::vec![NONE; DEVIATIONS * 3 * RESIDUALS];
-        let mut classes = Vec::new();
         let (least, greatest) = pixels.ends;
-        let class_of = |((&e, &y), &v): ((&f32, &f32), &f32)| {
-            let octaves = Float::log2((v / self.first).max(1.0));
+        let class_of = |i: usize| {
+            let octaves = Float::log2((pixels.deviation[i] / self.first).max(1.0));
             let deviation = (PER_OCTAVE * octaves + 0.5).to_usize().unwrap_or(DEVIATIONS);
             let deviation = deviation.min(DEVIATIONS - 1);
-            let kind = match y {
+            let kind = match pixels.sample[i] {
                 y if y <= least => AT_LOWER_END,
                 y if y >= greatest => AT_UPPER_END,
                 _ => INSIDE,
             };
             let reach = REACH as f32;
-            let residual = (Float::round(e).clamp(-reach, reach) + reach).to_usize().unwrap_or(0);
-            let number = &mut numbers[(deviation * 3 + kind) * RESIDUALS + residual];
-            if *number == NONE {
-                *number = u32::try_from(classes.len()).unwrap_or(0);
-                classes.push(Class { deviation, kind, residual });
-            }
-            *number
+            let residual = Float::round(pixels.residual[i]).clamp(-reach, reach) + reach;
+            Class { deviation, kind, residual: residual.to_usize().unwrap_or(0) }
         };
-        let all = pixels.residual.iter().zip(pixels.sample).zip(pixels.deviation);
-        let class_of = all.map(class_of).collect();
-        (classes, class_of)
+        let mut numbers = alloc::vec![NONE; DEVIATIONS * 3 * RESIDUALS];
+        let mut classes = Vec::new();
+        let number_of = |class: Class| {
+            let place = (class.deviation * 3 + class.kind) * RESIDUALS + class.residual;
+            if numbers[place] == NONE {
+                numbers[place] = u32::try_from(classes.len()).unwrap_or(0);
+                classes.push(class);
+            }
+            numbers[place]
+        };
+        let of_pixels = in_portions(pixels.sample.len(), class_of);
+        let numbers = of_pixels.into_iter().map(number_of).collect();
+        (classes, numbers)
     }
 
     /// The likelihoods of a class for the offsets, in their order: the offsets are symmetric, so

@@ -79,7 +79,7 @@ fn literal(pixels: &Pixels<'_>, share: f64, rounds: usize) -> Vec<(f64, f64)> {
         let mut new_values = vec![20.0 / 256.0; 256];
         let mut sums = [(0.0, 0.0); 2];
         let (mut new_offset, mut new_replaced, mut number) = (0.0, 0.0, 0.0);
-        for i in (0..n).step_by(3).filter(|&i| !pixels.known[i]) {
+        for i in (0..n).filter(|&i| !pixels.known[i]) {
             let kinds = weigh(i, &parts, &values, (offset, replaced), groups);
             let sum: f64 = kinds.iter().sum();
             let of_offset: f64 = parts.iter().zip(&table[i]).map(|(part, l)| part * l).sum();
