@@ -25,7 +25,8 @@ fn check(n: usize, available: Option<f64>) -> Result<()> {
         let every = (needed / available).sqrt().ceil();
         return Err(Error::failed(format!(
             "{} need {} of memory for their matrices, and {} are free: fit at most {:.0} of them, \
-             for example every {every:.0}th row",
+             for example every {every:.0}th row, or clean a series with `kgard clean`, which takes a \
+             few hundred bytes a point",
             counted(n, "point"),
             size(needed),
             size(available),
@@ -83,7 +84,8 @@ mod tests {
         assert_eq!(
             text,
             "1000000 points need 16 TB of memory for their matrices, and 4.0 GB are free: fit at \
-             most 15625 of them, for example every 64th row"
+             most 15625 of them, for example every 64th row, or clean a series with `kgard \
+             clean`, which takes a few hundred bytes a point"
         );
         assert!(check(15_625, Some(4e9)).is_ok());
     }
