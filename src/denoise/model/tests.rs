@@ -2,7 +2,7 @@
 #![allow(clippy::pedantic)]
 
 use super::{Model, Pixels};
-use std::{vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 
 /// Uniform and normal numbers.
 struct Random(u64);
