@@ -14,7 +14,7 @@ pub(crate) const TICK: Duration = Duration::from_millis(100);
 /// A line with a spinner and the seconds, for as long as this lives.
 pub(crate) struct Work {
     bar: ProgressBar,
-    /// Whoever waits on the other side shows the line if nothing is heard.
+    /// The waiting thread shows the line when its wait times out.
     done: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
