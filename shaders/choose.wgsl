@@ -1,6 +1,6 @@
 // For each region the smoother of the least estimated risk (Stein), in the basis
 // of the eigenvectors of its kernel matrix, and what that leaves. The twin of
-// `Ladder::choose` and `residuals` in src/denoise/ladder.rs; where pixels change, the
+// `Ladder::choose` and `residuals` in src/denoise/smooth/ladder.rs; where pixels change, the
 // coefficients change with them, which the processor computes anew.
 
 @group(0) @binding(0) var<uniform> tile: Tile;

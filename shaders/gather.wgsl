@@ -1,5 +1,5 @@
 // Copies the regions out of the image, and says which of their pixels can be
-// outliers. The twin of `Grid::gather` in src/denoise/grid.rs.
+// outliers. The twin of `Grid::gather` in src/image/grid.rs.
 
 @group(0) @binding(0) var<uniform> tile: Tile;
 @group(0) @binding(1) var<storage, read> pixels: array<f32>;

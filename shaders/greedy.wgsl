@@ -420,7 +420,7 @@ fn share_of(beyond: f32) -> f32 {
     return 0.5 + 0.5 * beyond / search.doubt;
 }
 
-// What a point is off by that is found to be off by u (src/denoise/usual.rs).
+// What a point is off by that is found to be off by u (src/denoise/detect/modal.rs).
 fn usual_of(y: f32, u: f32) -> f32 {
     let more = search.usual - abs(u);
     let inside = 1.0 - abs(more) / select(search.above, search.below, more > 0.0);

@@ -1,5 +1,5 @@
 // Impulse or detail: what the pattern around a candidate says about it. The twin of
-// src/denoise/judge.rs.
+// src/denoise/detect/classifier.rs.
 
 // The image without suspects, and what each pixel is worth as a candidate.
 @group(0) @binding(2) var<storage, read_write> looks: array<vec2<f32>>;
@@ -15,7 +15,7 @@ const QUAD = 4u;
 const BLOCK = 16u;
 // The networks: how far they look, what they see there, units of both layers, where the
 // differences are cut, and what makes a glance sure. The numbers of
-// src/denoise/judge/weights.rs and judge.rs.
+// src/denoise/detect/classifier/weights.rs and classifier.rs.
 const REACH = 3;
 const INPUTS = 74u;
 const GLANCE = vec2(16u, 8u);

@@ -1,5 +1,5 @@
 // What the pixels around say about a pixel: whether it can be an outlier, and the image
-// without those that look like impulses. The twin of src/denoise/impulses.rs.
+// without those that look like impulses. The twin of src/denoise/detect/neighbourhood.rs.
 
 // The image without suspects, and what each pixel is worth as a candidate.
 @group(0) @binding(2) var<storage, read_write> looks: array<vec2<f32>>;

@@ -200,16 +200,21 @@ mod error;
 pub mod gpu;
 #[cfg(all(any(doc, doctest), feature = "std"))]
 pub mod guide;
+#[cfg(feature = "alloc")]
+mod image;
 #[cfg(feature = "image")]
 pub mod interop;
 pub mod kernel;
 pub mod linalg;
 pub mod line;
+#[cfg(feature = "alloc")]
+mod parallel;
 mod points;
 mod real;
 pub mod regression;
 #[cfg(feature = "serde")]
 mod serial;
+mod stats;
 #[cfg(feature = "alloc")]
 pub mod theory;
 #[cfg(feature = "alloc")]

@@ -1,4 +1,4 @@
-// Batcher's odd-even merge sort of eight or sixteen values: the twin of src/denoise/sort.rs.
+// Batcher's odd-even merge sort of eight or sixteen values: the twin of src/denoise/detect/sort.rs.
 
 fn exchange(v: ptr<function, array<f32, 16>>, a: u32, b: u32) {
     let low = min((*v)[a], (*v)[b]);

@@ -8,7 +8,7 @@ pub use rb_rvm::RbRvm;
 
 use crate::Real;
 use crate::real::constant;
-use crate::regression::stop::{DEVIATION_PER_MEDIAN, median};
+use crate::stats::{DEVIATION_PER_MEDIAN, median};
 use alloc::vec::Vec;
 
 /// The center of the data, and their spread: the median, and the standard

@@ -1,15 +1,14 @@
 //! The front door: settings, and whole images through strips.
 
-use super::grid::Grid;
-use super::impulses::REACH;
-use super::judge::Networks;
-use super::ladder::{Ladder, Penalty};
-use super::parallel::in_order;
-use super::run::{Run, chunks, pixels};
+use super::detect::classifier::Networks;
+use super::detect::neighbourhood::REACH;
+use super::pipeline::{Run, chunks, pixels};
+use super::smooth::ladder::{Ladder, Penalty};
 use super::strip::MULTIPLES;
 use super::survey::{Conditions, Survey};
-use super::{Plane, PlaneBuf};
 use crate::error::as_f64;
+use crate::image::{Band, Grid, Masks, Plane, PlaneBuf};
+use crate::parallel::in_order;
 use crate::real::constant;
 use crate::regression::stop::Reading;
 use crate::{Error, Kernel, Matern32, Real};
@@ -217,30 +216,6 @@ impl<T: Real + Send + Sync, K: Kernel<T>> Denoiser<T, K> {
     pub fn denoise(&self, image: Plane<'_, T>) -> Result<Denoised<T>, Error> {
         self.plan()?.denoise(image, Masks::default())
     }
-}
-
-/// What is known about single pixels.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Masks<'a> {
-    /// Pixels known to be bad: outliers, whatever their values, which may be
-    /// NaN.
-    pub bad: Option<Plane<'a, bool>>,
-    /// Pixels to be left as they are. [`Detection::Automatic`] does not take
-    /// them for outliers either; the paper's rules look at all residuals.
-    pub keep: Option<Plane<'a, bool>>,
-}
-
-/// Some rows of a large image.
-#[derive(Debug, Clone, Copy)]
-pub struct Band<'a, T> {
-    /// The rows.
-    pub rows: Plane<'a, T>,
-    /// What is known of their pixels; as large as `rows`.
-    pub masks: Masks<'a>,
-    /// The number of the first row in the image.
-    pub top: usize,
-    /// Rows of the whole image.
-    pub height: usize,
 }
 
 /// A denoised image.

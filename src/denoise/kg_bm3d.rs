@@ -25,6 +25,7 @@
 //! does not depend on the type of the file.
 
 mod channel;
+mod randomness;
 
 use self::channel::Channel;
 use super::bm3d::{Bm3d, Transform, denoise_image};

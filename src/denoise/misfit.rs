@@ -6,7 +6,7 @@
 //! over the 5 x 5 pixels around i but i itself, with the weights w of pixels that are no impulses.
 //! Beyond the border there is nothing. Residuals of more than 3 v count in a first estimate only.
 
-use super::parallel::each;
+use crate::parallel::each;
 use alloc::vec::Vec;
 use num_traits::Float;
 

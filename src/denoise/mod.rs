@@ -19,40 +19,26 @@
 //! # Ok::<(), kgard::Error>(())
 //! ```
 
-mod basis;
 pub mod bm3d;
-mod dead_lines;
+mod defects;
 pub(crate) mod denoiser;
-mod grid;
-pub(crate) mod impulses;
-pub(crate) mod judge;
+pub(crate) mod detect;
 mod kg_bm3d;
-pub(crate) mod ladder;
-pub mod metrics;
 mod misfit;
 mod model;
 mod noise_level;
-mod parallel;
-mod plane;
+pub(crate) mod pipeline;
 mod rb_rvm;
-mod region;
-pub(crate) mod rows;
-pub(crate) mod run;
-mod sort;
-mod strewn;
+pub(crate) mod smooth;
 pub(crate) mod strip;
 mod survey;
 mod units;
-pub(crate) mod usual;
 
-pub use dead_lines::dead_lines;
-pub use denoiser::{
-    Band, DenoisePlan, Denoised, Denoiser, Detection, KERNEL_WIDTH, Masks, Report, Smoothing,
-};
-pub use grid::Grid;
+pub use crate::image::{Band, Grid, Masks, Plane, PlaneBuf, metrics};
+pub use defects::dead_lines;
+pub use denoiser::{DenoisePlan, Denoised, Denoiser, Detection, KERNEL_WIDTH, Report, Smoothing};
 pub use kg_bm3d::{KgBm3d, KgBm3dDenoised, KgBm3dPlan, Repaired};
-pub use ladder::Penalty;
 pub use noise_level::noise_level;
-pub use plane::{Plane, PlaneBuf};
 pub use rb_rvm::{RbRvmDenoised, rb_rvm};
+pub use smooth::ladder::Penalty;
 pub use survey::{Conditions, Survey};

@@ -28,9 +28,9 @@ mod likelihood;
 use self::likelihood::{
     Class, INSIDE, LEAST_DENSITY, LEAST_DEVIATION, Likelihood, OFFSETS, Table, offset,
 };
-use super::parallel::each;
 use crate::linalg::simd::{Routine, dispatch};
 use crate::linalg::vector::add_scaled;
+use crate::parallel::each;
 use alloc::vec::Vec;
 use num_traits::{Float, ToPrimitive};
 

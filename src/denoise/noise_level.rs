@@ -18,7 +18,7 @@
 
 use super::Plane;
 use crate::real::{constant, count};
-use crate::regression::stop::median;
+use crate::stats::median;
 use crate::{Error, Real};
 use alloc::vec::Vec;
 use core::cmp::Ordering;

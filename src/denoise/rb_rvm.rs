@@ -1,10 +1,10 @@
 //! The denoiser that the paper compares with: RB-RVM in every region.
 
-use super::grid::{Grid, lattice};
-use super::parallel::each;
-use super::{Plane, PlaneBuf};
 use crate::baselines::rb_rvm::RbRvm;
-use crate::regression::stop::median;
+use crate::image::grid::lattice;
+use crate::image::{Grid, Plane, PlaneBuf};
+use crate::parallel::each;
+use crate::stats::median;
 use crate::{Error, Kernel, Points, Real};
 use alloc::vec::Vec;
 

@@ -1,15 +1,15 @@
 //! One row of regions: everything that happens to them.
 
 use super::Detection;
-use super::denoiser::{DenoisePlan, Masks, Settings, Smoothing};
-use super::grid::Grid;
-use super::impulses::Known;
-use super::judge::CLEAR;
-use super::ladder::Ladder;
-use super::region::{DOUBT, Found, Region, Searcher};
-use super::rows::Rows;
+use super::denoiser::{DenoisePlan, Settings, Smoothing};
+use super::detect::classifier::CLEAR;
+use super::detect::modal::Usual;
+use super::detect::neighbourhood::Known;
+use super::detect::rows::Rows;
+use super::detect::search::{DOUBT, Found, Region, Searcher};
+use super::smooth::ladder::Ladder;
 use super::survey::{self, Conditions, PART_OF_AMPLITUDE};
-use super::usual::Usual;
+use crate::image::{Grid, Masks};
 use crate::real::constant;
 use crate::{Error, Real};
 use alloc::vec::Vec;

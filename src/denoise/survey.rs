@@ -9,11 +9,11 @@ mod windows;
 
 use self::sizes::{Sizes, Summit};
 use self::windows::{Window, windows};
-use super::grid::Grid;
-use super::rows::Rows;
+use super::detect::modal::{alike, is_cut_off};
+use super::detect::rows::Rows;
 use super::units::Units;
-use super::usual::{alike, is_cut_off};
 use crate::error::as_f64;
+use crate::image::Grid;
 use crate::linalg::simd::{Routine, dispatch};
 use crate::real::{constant, count};
 use crate::{Error, Real};

@@ -9,7 +9,7 @@
 
 use super::Plane;
 use crate::real::constant;
-use crate::regression::stop::nth_smallest;
+use crate::stats::nth_smallest;
 use crate::{Error, Real};
 use alloc::vec::Vec;
 

@@ -4,7 +4,7 @@ use super::cells::{padded, padded_rows};
 use super::context::check_limit;
 use super::shader::{Kernel, Shader, Step};
 use super::{Gpu, GpuError};
-use crate::denoise::ladder::Ladder;
+use crate::denoise::smooth::ladder::Ladder;
 use alloc::vec::Vec;
 
 pub(super) const PARTS: &[&str] = &[

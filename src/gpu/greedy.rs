@@ -4,7 +4,7 @@ use super::cells::{Cells, padded};
 use super::context::{MOST_GROUPS, check_limit};
 use super::shader::{Kernel, Shader, Step};
 use super::{Gpu, GpuError};
-use crate::denoise::usual::Usual;
+use crate::denoise::detect::modal::Usual;
 use crate::regression::stop::Reading;
 use bytemuck::{Pod, Zeroable};
 

@@ -11,7 +11,7 @@ use super::pace::Pace;
 use super::report::GpuReport;
 use super::tile::{Cut, word};
 use super::{Gpu, GpuError};
-use crate::denoise::run::Run;
+use crate::denoise::pipeline::Run;
 use crate::denoise::strip::{Job, Strip};
 use crate::denoise::{Band, Conditions, DenoisePlan, Denoised, Detection, Grid, Masks, Plane};
 use alloc::collections::VecDeque;

@@ -3,7 +3,7 @@
 use super::shader::{Kernel, Shader, Step};
 use super::tile::Tile;
 use super::{Gpu, GpuError};
-use crate::denoise::judge::weights::{OF_GLANCE, OF_STUDY};
+use crate::denoise::detect::classifier::weights::{OF_GLANCE, OF_STUDY};
 use alloc::vec::Vec;
 
 /// With the networks in a uniform, or, where that may not be as large, in storage.
@@ -85,10 +85,10 @@ impl Judge {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::denoise::impulses::REACH;
-    use crate::denoise::judge::SURE;
-    use crate::denoise::judge::pattern::DIFFERENCES;
-    use crate::denoise::judge::weights::{GLANCE, INPUTS, STUDY};
+    use crate::denoise::detect::classifier::SURE;
+    use crate::denoise::detect::classifier::pattern::DIFFERENCES;
+    use crate::denoise::detect::classifier::weights::{GLANCE, INPUTS, STUDY};
+    use crate::denoise::detect::neighbourhood::REACH;
 
     #[test]
     fn the_networks_are_those_of_the_processor() {

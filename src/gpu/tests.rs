@@ -6,7 +6,7 @@ use super::choose::Moment;
 use super::greedy::{Rule, Shape};
 use super::shader::Shader;
 use super::{choose, gather, gradient, gram, greedy, judge, look, reassemble, residual};
-use crate::denoise::usual::FADING;
+use crate::denoise::detect::modal::FADING;
 use crate::regression::stop::Reading;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

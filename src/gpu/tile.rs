@@ -1,8 +1,8 @@
 //! A rectangle of regions, as the shaders of `shaders/shared/tile.wgsl` see it.
 
 use crate::denoise::Grid;
-use crate::denoise::impulses::{BLOCK, LIKE_A_CLUMP, REACH, SUSPECT, WIDENING};
-use crate::denoise::judge::WANTED;
+use crate::denoise::detect::classifier::WANTED;
+use crate::denoise::detect::neighbourhood::{BLOCK, LIKE_A_CLUMP, REACH, SUSPECT, WIDENING};
 use crate::denoise::strip::Job;
 use bytemuck::{Pod, Zeroable};
 use core::ops::Range;

@@ -11,9 +11,8 @@ use super::cell::Cell;
 use super::tournament::{Center, Drift, Score};
 use crate::Real;
 use crate::real::{constant, count};
-use crate::regression::stop::{
-    DEVIATION_PER_MEDIAN, TAIL, common_step, extreme_deviation, usual_tail,
-};
+use crate::regression::stop::{TAIL, common_step, extreme_deviation, usual_tail};
+use crate::stats::DEVIATION_PER_MEDIAN;
 
 /// Bins in a group, whose sum is kept as well.
 const GROUP: usize = 256;

@@ -9,7 +9,8 @@ use super::search::{Noted, Notes, Search};
 use super::tournament::{Center, Node, Score, Tournament, tree_len};
 use crate::real::constant;
 use crate::regression::removal::remove_until;
-use crate::regression::stop::{StopReason, StopRule, has_repeats, median};
+use crate::regression::stop::{StopReason, StopRule, has_repeats};
+use crate::stats::median;
 use crate::{Error, Real};
 
 /// Rounding that messages may be off by before they are sent on, in units of

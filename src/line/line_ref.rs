@@ -10,7 +10,8 @@ use super::message::Estimate;
 use super::search::{NoteParts, Notes};
 use super::tournament::{Node, tree_len};
 use crate::real::count;
-use crate::regression::stop::{norm, upper_quantile};
+use crate::regression::stop::norm;
+use crate::stats::upper_quantile;
 use crate::{Error, Outlier, Real, StopReason, StopRule};
 
 /// Bins of the automatic rule, where there is no allocator.

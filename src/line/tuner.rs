@@ -22,7 +22,7 @@ use super::owned::{Line, LineFit};
 use super::simplex::minimise;
 use crate::linalg::simd::{Routine, dispatch};
 use crate::real::{constant, count};
-use crate::regression::stop::{DEVIATION_PER_MEDIAN, median};
+use crate::stats::{DEVIATION_PER_MEDIAN, median};
 use crate::{Error, Real, Stop, StopReason};
 use alloc::vec;
 use alloc::vec::Vec;

@@ -5,13 +5,10 @@ mod histogram;
 #[cfg(feature = "serde")]
 mod serial;
 
-#[cfg(feature = "alloc")]
-pub(crate) use automatic::nth_smallest;
 #[cfg(feature = "gpu")]
 pub(crate) use automatic::resolution;
 pub(crate) use automatic::{
-    DEVIATION_PER_MEDIAN, TAIL, common_step, extreme_deviation, has_repeats, least_noise_of,
-    median, upper_quantile, usual_tail,
+    TAIL, common_step, extreme_deviation, has_repeats, least_noise_of, usual_tail,
 };
 pub use histogram::Reading;
 

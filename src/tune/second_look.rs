@@ -14,8 +14,9 @@
 use crate::linalg::cholesky::Extending;
 use crate::real::{constant, count};
 use crate::regression::greedy::{self, ResidualMaker};
-use crate::regression::stop::{DEVIATION_PER_MEDIAN, extreme_deviation, median};
+use crate::regression::stop::extreme_deviation;
 use crate::regression::workspace::{Growing, Parts, Storage};
+use crate::stats::{DEVIATION_PER_MEDIAN, median};
 use crate::{Error, Real};
 use alloc::vec;
 use alloc::vec::Vec;

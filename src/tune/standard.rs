@@ -3,7 +3,7 @@
 //! gross value decides what is large.
 
 use crate::real::{constant, count};
-use crate::regression::stop::{DEVIATION_PER_MEDIAN, nth_smallest};
+use crate::stats::{DEVIATION_PER_MEDIAN, nth_smallest};
 use crate::{Points, Real};
 use alloc::vec;
 use alloc::vec::Vec;

@@ -15,7 +15,7 @@ use super::sample::Sample;
 use crate::Real;
 use crate::kernel::Tunable;
 use crate::real::{constant, count};
-use crate::regression::stop::{DEVIATION_PER_MEDIAN, median};
+use crate::stats::{DEVIATION_PER_MEDIAN, median};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;

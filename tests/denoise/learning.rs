@@ -5,7 +5,7 @@
 //! KGARD_PICTURES=folder cargo test --release --features rayon --test denoise judge_learns -- --ignored --nocapture
 //! ```
 //!
-//! writes `src/denoise/judge/weights.rs` anew.
+//! writes `src/denoise/detect/classifier/weights.rs` anew.
 
 use super::common::problem::Random;
 use super::literal::weights::{GLANCE, INPUTS, STUDY, numbers};
@@ -308,7 +308,7 @@ fn the_judge_learns() {
         learn::<{ GLANCE.0 }, { GLANCE.1 }>(&mut all, &scales, EPOCHS / 2),
         learn::<{ STUDY.0 }, { STUDY.1 }>(&mut all, &scales, EPOCHS),
     ];
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/denoise/judge/weights.rs");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/denoise/detect/classifier/weights.rs");
     let before = std::fs::read_to_string(file).unwrap();
     // The numbers are between what opens an array and what closes it.
     let mut parts = before.split_inclusive("= [\n");

@@ -6,7 +6,7 @@ use crate::common::oracle::{self, Penalty as Literal};
 use kgard::denoise::Penalty;
 use kgard::{Gaussian, Kernel, Matern32, Plan, Points, Regularizer};
 
-#[path = "../../src/denoise/judge/weights.rs"]
+#[path = "../../src/denoise/detect/classifier/weights.rs"]
 pub(crate) mod weights;
 
 fn points(region: usize) -> Vec<f64> {

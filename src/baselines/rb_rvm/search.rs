@@ -4,7 +4,7 @@ use super::RbRvm;
 use super::afresh::Posterior;
 use super::evidence::{Change, Evidence};
 use crate::real::{constant, count};
-use crate::regression::stop::{DEVIATION_PER_MEDIAN, median};
+use crate::stats::{DEVIATION_PER_MEDIAN, median};
 use crate::{Error, Real, StopReason};
 use alloc::vec::Vec;
 

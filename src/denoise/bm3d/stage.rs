@@ -4,7 +4,6 @@
 //! sum up is added in their order, so that the result is the same to the last
 //! bit however many threads work on them.
 
-use super::super::parallel::in_order;
 use super::aggregate::Quotient;
 use super::lattice::{Lattice, Samples};
 use super::settings::Stage;
@@ -12,6 +11,7 @@ use super::strip::{Channel, Strip, TrustUse};
 use super::transform::Basis;
 use crate::Real;
 use crate::linalg::simd::dispatch;
+use crate::parallel::in_order;
 use alloc::vec;
 use alloc::vec::Vec;
 

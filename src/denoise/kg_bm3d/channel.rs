@@ -3,9 +3,9 @@
 use super::super::denoiser::Denoised;
 use super::super::misfit::misfit;
 use super::super::model::{Model, Pixels};
-use super::super::strewn::Marked;
 use super::super::units::Units;
 use super::super::{Conditions, Plane, PlaneBuf, noise_level};
+use super::randomness::Marked;
 use crate::error::as_f64;
 use crate::real::{constant, count};
 use crate::{Error, Real};

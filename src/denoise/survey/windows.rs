@@ -5,8 +5,8 @@
 //! that look like impulses at first sight do not count, nor do the noise's own extremes, which
 //! look like that as well.
 
+use super::super::detect::rows::Rows;
 use super::super::noise_level::{GROWTHS, NO_ROUGHER, ONE_IN, differences};
-use super::super::rows::Rows;
 use crate::Real;
 use crate::real::{constant, count};
 use alloc::vec::Vec;

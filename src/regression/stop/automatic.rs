@@ -36,6 +36,7 @@ use crate::linalg::simd::{Routine, dispatch};
 use crate::linalg::vector::max_magnitude;
 use crate::real::{constant, count};
 use crate::regression::gross::unit;
+use crate::stats::{DEVIATION_PER_MEDIAN, median, upper_quantile};
 
 /// Chance that the largest of the good residuals is beyond the quantile.
 const FALSE_ALARM: f64 = 0.1;
@@ -46,8 +47,6 @@ const TAIL_SHARE: f64 = 0.012_419;
 /// Residuals that the tail may have too many, in units of the square root of
 /// their expected number.
 const TAIL_EXCESS: f64 = 1.3;
-/// The standard deviation of a Gaussian, by the median of its absolute value.
-pub(crate) const DEVIATION_PER_MEDIAN: f64 = 1.482_602_218_505_602;
 
 pub(super) fn is_met<T: Real>(progress: &mut Progress<'_, T>) -> bool {
     if let Some(summary) = &mut progress.summary {
@@ -198,29 +197,4 @@ pub(crate) fn common_step<T: Real>(values: impl Iterator<Item = T>, size: T, lea
 /// Standard deviations that the largest of `m` Gaussians is unlikely to pass.
 pub(crate) fn extreme_deviation<T: Real>(m: usize) -> T {
     upper_quantile(constant::<T>(FALSE_ALARM / 2.0) / count(m))
-}
-
-/// The median of all but the `smallest` smallest values, zero if there are no
-/// others; reorders them.
-pub(crate) fn median<T: Real>(values: &mut [T], smallest: usize) -> T {
-    if smallest >= values.len() {
-        return T::zero();
-    }
-    nth_smallest(values, smallest + (values.len() - smallest) / 2)
-}
-
-/// The value that has `n` smaller ones; reorders them.
-pub(crate) fn nth_smallest<T: Real>(values: &mut [T], n: usize) -> T {
-    let order = |a: &T, b: &T| a.partial_cmp(b).unwrap_or(core::cmp::Ordering::Equal);
-    *values.select_nth_unstable_by(n, order).1
-}
-
-/// $\Phi^{-1}(1 - p)$ for a small `p`: formula 26.2.23 of Abramowitz and
-/// Stegun, right to 4.5e-4.
-pub(crate) fn upper_quantile<T: Real>(p: T) -> T {
-    let c = constant::<T>;
-    let t = (c(-2.0) * p.ln()).sqrt();
-    let above = c(2.515_517) + t * (c(0.802_853) + t * c(0.010_328));
-    let below = T::one() + t * (c(1.432_788) + t * (c(0.189_269) + t * c(0.001_308)));
-    t - above / below
 }

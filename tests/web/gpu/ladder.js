@@ -1,5 +1,5 @@
 // `choose`: the smoother of the least risk, by the formulas of
-// src/denoise/ladder.rs.
+// src/denoise/smooth/ladder.rs.
 
 import {
   dot,

@@ -17,7 +17,7 @@ const SURE = 0.45;
 const numbers = ([first, second]) =>
   (INPUTS + 1) * first + (first + 1) * second + second + 4;
 
-// The division into regions of src/denoise/grid.rs.
+// The division into regions of src/image/grid.rs.
 function grid(width, height, region, core) {
   return {
     width,
@@ -202,7 +202,7 @@ function gathered(grid, tile, { pixels, worth, masks }) {
 }
 
 // What is wanted of a pixel, as a part of the limit, and whether it had to be studied:
-// src/denoise/judge.rs. `at` gives the pixels around, and `sign` is the side that the pixel
+// src/denoise/detect/classifier.rs. `at` gives the pixels around, and `sign` is the side that the pixel
 // is off to.
 function wanted(at, sign, networks, { amplitude, floor_, impulses }) {
   const off = (u, v) => Math.min(Math.max((sign * (at(0, 0) - at(u, v))) / amplitude, -1), 2);
@@ -240,7 +240,7 @@ function wanted(at, sign, networks, { amplitude, floor_, impulses }) {
   return { part: 1 - least, isStudied };
 }
 
-// src/denoise/impulses.rs, pixel by pixel.
+// src/denoise/detect/neighbourhood.rs, pixel by pixel.
 function look(pixels, { width, height }, known, networks) {
   const { witnesses, suspect, spread_factor, clump, like_a_clump } = known;
   const { alone_enough, off_enough } = known;

@@ -6,7 +6,7 @@
 //! region: the sums of opposite rows or their differences, and of these the sums of opposite
 //! columns or their differences. That is a quarter of the work of a product with all.
 
-use super::grid::lattice;
+use crate::image::grid::lattice;
 use crate::kernel::gram;
 use crate::linalg::batch::{Entries, Packed};
 use crate::linalg::eigen;
@@ -35,7 +35,7 @@ pub(crate) struct Basis<T> {
     /// $E \mathbf 1$, as far as it is not zero: what changes its sign has no sum.
     pub(crate) sums: Vec<T>,
     /// The eigenvalues.
-    pub(super) values: Vec<T>,
+    pub(crate) values: Vec<T>,
     /// One part, or one of each kind.
     parts: Vec<Part<T>>,
 }
@@ -51,7 +51,7 @@ struct Part<T> {
 
 impl<T: Real> Basis<T> {
     /// Of regions of `side` x `side` pixels.
-    pub(super) fn new(side: usize, kernel: &impl Kernel<T>) -> Result<Self, Error> {
+    pub(crate) fn new(side: usize, kernel: &impl Kernel<T>) -> Result<Self, Error> {
         let n = side * side;
         let points = lattice(side);
         let mut k = vec![T::zero(); n * n];
@@ -109,7 +109,7 @@ impl<T: Real> Basis<T> {
     }
 
     /// The coefficients of many regions.
-    pub(super) fn analyse(&self, regions: &[T], coefficients: &mut [T]) {
+    pub(crate) fn analyse(&self, regions: &[T], coefficients: &mut [T]) {
         let n = self.side * self.side;
         let mut folded = vec![T::zero(); AT_A_TIME * n];
         let several = regions.chunks(AT_A_TIME * n).zip(coefficients.chunks_mut(AT_A_TIME * n));
@@ -126,7 +126,7 @@ impl<T: Real> Basis<T> {
     }
 
     /// The regions of many coefficients.
-    pub(super) fn synthesise(&self, coefficients: &[T], regions: &mut [T]) {
+    pub(crate) fn synthesise(&self, coefficients: &[T], regions: &mut [T]) {
         let n = self.side * self.side;
         let mut folded = vec![T::zero(); AT_A_TIME * n];
         let several = coefficients.chunks(AT_A_TIME * n).zip(regions.chunks_mut(AT_A_TIME * n));

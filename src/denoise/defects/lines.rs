@@ -1,7 +1,7 @@
 //! Rows and columns that a sensor has lost.
 
-use super::{Plane, PlaneBuf};
 use crate::Real;
+use crate::image::{Plane, PlaneBuf};
 use alloc::vec::Vec;
 use core::mem::replace;
 use core::ops::Range;

@@ -66,7 +66,7 @@ pub(crate) struct Rung<T> {
 }
 
 impl<T: Real> Ladder<T> {
-    pub(super) fn new(
+    pub(crate) fn new(
         side: usize,
         kernel: &impl Kernel<T>,
         penalty: Penalty,
@@ -97,7 +97,7 @@ impl<T: Real> Ladder<T> {
 
     /// For each region the rung of the least estimated risk for noise of standard deviation
     /// `noise`, and the standard deviation of what it does not fit.
-    pub(super) fn choose(&self, coefficients: &[T], noise: T) -> Vec<(usize, T)> {
+    pub(crate) fn choose(&self, coefficients: &[T], noise: T) -> Vec<(usize, T)> {
         let (n, rungs) = (self.n, self.rungs.len());
         let regions = coefficients.len() / n;
         let all = |of| Entries { of, stride: n, start: 0 };
@@ -134,7 +134,7 @@ impl<T: Real> Ladder<T> {
 
     /// The residuals of regions on their rungs, from the coefficients of their pixels, which
     /// become those of the residuals.
-    pub(super) fn residuals(
+    pub(crate) fn residuals(
         &self,
         choices: &[(usize, T)],
         coefficients: &mut [T],

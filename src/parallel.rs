@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 /// How many threads there are.
-pub(super) fn threads() -> usize {
+pub(crate) fn threads() -> usize {
     #[cfg(feature = "rayon")]
     {
         rayon::current_num_threads()
@@ -14,7 +14,7 @@ pub(super) fn threads() -> usize {
 
 /// What `work` makes of each item, in order.
 #[cfg(feature = "rayon")]
-pub(super) fn each<I: Send, R: Send>(
+pub(crate) fn each<I: Send, R: Send>(
     items: impl Iterator<Item = I>,
     work: impl Fn(I) -> R + Sync + Send,
 ) -> Vec<R> {
@@ -23,14 +23,14 @@ pub(super) fn each<I: Send, R: Send>(
 }
 
 #[cfg(not(feature = "rayon"))]
-pub(super) fn each<I, R>(items: impl Iterator<Item = I>, work: impl Fn(I) -> R) -> Vec<R> {
+pub(crate) fn each<I, R>(items: impl Iterator<Item = I>, work: impl Fn(I) -> R) -> Vec<R> {
     items.map(work).collect()
 }
 
 /// Passes what `work` makes of each item to `merge`, in order. Items are begun in order as
 /// well, so that few results have to wait for one before them.
 #[cfg(feature = "rayon")]
-pub(super) fn in_order<I: Send, R: Send>(
+pub(crate) fn in_order<I: Send, R: Send>(
     items: impl Iterator<Item = I> + Send,
     work: impl Fn(I) -> R + Sync + Send,
     merge: impl FnMut(R) + Send,
@@ -52,7 +52,7 @@ pub(super) fn in_order<I: Send, R: Send>(
 }
 
 #[cfg(not(feature = "rayon"))]
-pub(super) fn in_order<I, R>(
+pub(crate) fn in_order<I, R>(
     items: impl Iterator<Item = I>,
     work: impl Fn(I) -> R,
     merge: impl FnMut(R),

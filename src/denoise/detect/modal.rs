@@ -13,8 +13,8 @@
 //! [`Conditions::alike`]); impulses of many sizes have $\kappa = 0$. What is far from $a$ is not
 //! of that size, and what is cut off at an end of the range may have been.
 
-use super::Conditions;
 use crate::Real;
+use crate::denoise::Conditions;
 use crate::real::constant;
 
 /// The variance of what an impulse is found to be off by, in units of the noise's: its own
@@ -28,13 +28,13 @@ pub(crate) const FADING: f64 = 4.0;
 
 /// The part of what is known of an impulse that its usual size tells, and not the data, if
 /// sizes vary by so much.
-pub(super) fn alike(noise: f64, deviation: f64) -> f64 {
+pub(crate) fn alike(noise: f64, deviation: f64) -> f64 {
     let found = FOUND_VARIANCE * noise * noise;
     found / (found + deviation * deviation)
 }
 
 /// Whether a sample may have been off by more than it could be: it is at an end of the range.
-pub(super) fn is_cut_off<T: Real>(pixel: T, peak: T) -> bool {
+pub(crate) fn is_cut_off<T: Real>(pixel: T, peak: T) -> bool {
     pixel == T::zero() || pixel == peak
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Usual<T> {
 }
 
 impl<T: Real> Usual<T> {
-    pub(super) fn new(conditions: &Conditions<T>, peak: T) -> Self {
+    pub(crate) fn new(conditions: &Conditions<T>, peak: T) -> Self {
         let Conditions { noise, usual: size, alike, .. } = *conditions;
         // Where there is no noise, or nothing is usual, the distance does not matter.
         let known = noise > T::zero() && alike > T::zero();
@@ -65,7 +65,7 @@ impl<T: Real> Usual<T> {
     }
 
     /// What a pixel is off by that is found to be off by `u`.
-    pub(super) fn of(&self, pixel: T, u: T) -> T {
+    pub(crate) fn of(&self, pixel: T, u: T) -> T {
         if is_cut_off(pixel, self.peak) {
             return u;
         }

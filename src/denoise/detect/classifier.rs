@@ -27,7 +27,7 @@ use self::glance::Glance;
 use self::pattern::{CANDIDATES, FAR, Lanes, NEAR, at, pattern, turn};
 use self::study::Study;
 use self::weights::INPUTS;
-use super::impulses::{Known, Window, larger};
+use super::neighbourhood::{Known, Window, larger};
 use super::sort::{sort_8, sort_16};
 use crate::Real;
 use crate::real::constant;
@@ -46,19 +46,19 @@ const DOUBTFUL: usize = 64;
 
 /// What has been learned.
 #[derive(Debug, Clone)]
-pub(super) struct Networks<T> {
+pub(crate) struct Networks<T> {
     glance: Glance<T>,
     study: Study<T>,
 }
 
 impl<T: Real> Networks<T> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { glance: Glance::new(), study: Study::new() }
     }
 }
 
 /// Who judges the candidates of an image.
-pub(super) struct Judge<'a, T> {
+pub(crate) struct Judge<'a, T> {
     networks: &'a Networks<T>,
     /// What is clear: beyond its neighbours by more, and a smaller spread.
     clear: (T, T),
@@ -70,7 +70,7 @@ pub(super) struct Judge<'a, T> {
 }
 
 /// Pixels of a row that wait for their judgement.
-pub(super) struct Candidates<T> {
+pub(crate) struct Candidates<T> {
     columns: [usize; CANDIDATES],
     /// Whether each exceeds its neighbours, or falls below them: plus or minus one.
     sides: Lanes<T>,
@@ -78,7 +78,7 @@ pub(super) struct Candidates<T> {
 }
 
 /// What the glance was not sure of.
-pub(super) struct Doubtful<T> {
+pub(crate) struct Doubtful<T> {
     /// Where their worth is to be written.
     places: Vec<usize>,
     /// What is seen of them, one after the other.
@@ -88,7 +88,7 @@ pub(super) struct Doubtful<T> {
 }
 
 impl<T: Real> Doubtful<T> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { places: Vec::new(), inputs: Vec::new(), units: [Vec::new(), Vec::new()] }
     }
 
@@ -101,18 +101,18 @@ impl<T: Real> Doubtful<T> {
 
 impl<T: Real> Candidates<T> {
     #[inline(always)]
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { columns: [0; CANDIDATES], sides: [T::zero(); CANDIDATES], count: 0 }
     }
 
     #[inline(always)]
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.count == CANDIDATES
     }
 
     /// Adds the pixel in a column, while there is room.
     #[inline(always)]
-    pub(super) fn add(&mut self, column: usize, side: T) {
+    pub(crate) fn add(&mut self, column: usize, side: T) {
         self.columns[self.count] = column;
         self.sides[self.count] = side;
         self.count += 1;
@@ -121,7 +121,7 @@ impl<T: Real> Candidates<T> {
 
 impl<'a, T: Real> Judge<'a, T> {
     /// For an image of which enough is known.
-    pub(super) fn new(networks: &'a Networks<T>, known: &Known<T>) -> Option<Self> {
+    pub(crate) fn new(networks: &'a Networks<T>, known: &Known<T>) -> Option<Self> {
         let &Known { noise, impulses, amplitude, clear, .. } = known;
         if amplitude <= T::zero() {
             return None;
@@ -132,7 +132,7 @@ impl<'a, T: Real> Judge<'a, T> {
     /// What a pixel is worth that is beyond all but one of its neighbours by so much, if that
     /// says it all.
     #[inline(always)]
-    pub(super) fn if_clear(&self, beyond: T, spread: T) -> Option<T> {
+    pub(crate) fn if_clear(&self, beyond: T, spread: T) -> Option<T> {
         let is_clear = beyond > self.clear.0 && spread < self.clear.1;
         is_clear.then(|| constant(1.0 / (WANTED.0 * WANTED.0)))
     }
@@ -140,7 +140,7 @@ impl<'a, T: Real> Judge<'a, T> {
     /// Looks at the candidates in the middle row of `window`; then there are none. Writes
     /// what they are worth into the row that begins there, or puts them down as doubtful.
     #[inline(always)]
-    pub(super) fn glance<const FUSED: bool>(
+    pub(crate) fn glance<const FUSED: bool>(
         &self,
         window: Window<'_, T>,
         candidates: &mut Candidates<T>,
@@ -167,7 +167,7 @@ impl<'a, T: Real> Judge<'a, T> {
     }
 
     /// Writes what those are worth that the glance was not sure of; then there are none.
-    pub(super) fn study(&self, doubtful: &mut Doubtful<T>, worth: &mut [T]) {
+    pub(crate) fn study(&self, doubtful: &mut Doubtful<T>, worth: &mut [T]) {
         let Doubtful { places, inputs, units } = doubtful;
         let spared = self.networks.study.spared(inputs, units);
         for (place, spared) in places.drain(..).zip(spared) {

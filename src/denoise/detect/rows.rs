@@ -1,17 +1,16 @@
 //! A band of image rows in memory of its own, ready to be looked at.
 
-use super::grid::Grid;
-use super::impulses::{Known, Look, REACH, look, padded, reflected};
-use super::judge::{Doubtful, Judge};
-use super::{Masks, Plane};
+use super::classifier::{Doubtful, Judge};
+use super::neighbourhood::{Known, Look, REACH, look, padded, reflected};
 use crate::Real;
+use crate::image::{Grid, Masks, Plane};
 use crate::real::count;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 /// Consecutive rows of an image with what their neighbourhoods say.
-pub(super) struct Rows<T> {
-    pub(super) range: Range<usize>,
+pub(crate) struct Rows<T> {
+    pub(crate) range: Range<usize>,
     width: usize,
     /// The pixels; those known to be bad are replaced by their neighbours' mean.
     pixels: Vec<T>,
@@ -24,7 +23,7 @@ pub(super) struct Rows<T> {
 impl<T: Real> Rows<T> {
     /// Reads the rows `range` of `band`, which begins with row `top` of the
     /// image and reaches [`REACH`] rows and one further than `range` where the image does.
-    pub(super) fn new(
+    pub(crate) fn new(
         grid: &Grid,
         band: Plane<'_, T>,
         masks: Masks<'_>,
@@ -73,32 +72,32 @@ impl<T: Real> Rows<T> {
     }
 
     /// The pixels.
-    pub(super) fn pixels(&self) -> Plane<'_, T> {
+    pub(crate) fn pixels(&self) -> Plane<'_, T> {
         self.plane(&self.pixels)
     }
 
     /// The pixels without those that look like impulses at first sight.
-    pub(super) fn calm(&self) -> Plane<'_, T> {
+    pub(crate) fn calm(&self) -> Plane<'_, T> {
         self.plane(&self.calm)
     }
 
     /// What the pixels are worth as candidates for outliers.
-    pub(super) fn worth(&self) -> Plane<'_, T> {
+    pub(crate) fn worth(&self) -> Plane<'_, T> {
         self.plane(&self.worth)
     }
 
     /// Row `y` of the image.
-    pub(super) fn pixel_row(&self, y: usize) -> &[T] {
+    pub(crate) fn pixel_row(&self, y: usize) -> &[T] {
         &self.pixels[(y - self.range.start) * self.width..][..self.width]
     }
 
     /// Row `y` of the image without suspects.
-    pub(super) fn calm_row(&self, y: usize) -> &[T] {
+    pub(crate) fn calm_row(&self, y: usize) -> &[T] {
         &self.calm[(y - self.range.start) * self.width..][..self.width]
     }
 
     /// Which pixels of row `y` are known to be bad, if any are.
-    pub(super) fn bad_row(&self, y: usize) -> Option<&[bool]> {
+    pub(crate) fn bad_row(&self, y: usize) -> Option<&[bool]> {
         let start = (y - self.range.start) * self.width;
         self.bad.get(start..start + self.width)
     }

@@ -1,6 +1,6 @@
 //! What is around candidates, and from which side it is looked at.
 
-use super::super::impulses::{REACH, Window, larger};
+use super::super::neighbourhood::{REACH, Window, larger};
 use super::super::sort::LANES;
 use super::Candidates;
 use crate::Real;

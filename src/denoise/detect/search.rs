@@ -1,8 +1,8 @@
 //! The search for outliers in one region: Algorithm 1 on a residual maker that
 //! knows which pixels can be outliers.
 
-use super::Detection;
-use super::usual::Usual;
+use super::modal::Usual;
+use crate::denoise::Detection;
 use crate::real::constant;
 use crate::regression::greedy::{Scores, search, search_sized};
 use crate::regression::workspace::Parts;
@@ -16,7 +16,7 @@ pub(crate) const DOUBT: f64 = 0.2;
 const WHOLE: usize = 8;
 
 /// Memory for searching one region after another.
-pub(super) struct Searcher<T> {
+pub(crate) struct Searcher<T> {
     n: usize,
     scalars: Vec<T>,
     indices: Vec<usize>,
@@ -37,40 +37,40 @@ struct List<T> {
 
 /// A region to be searched.
 #[derive(Clone, Copy)]
-pub(super) struct Region<'a, T> {
+pub(crate) struct Region<'a, T> {
     /// $H$ of its plan, row-major.
-    pub(super) maker: &'a [T],
+    pub(crate) maker: &'a [T],
     /// Its pixels.
-    pub(super) pixels: &'a [T],
+    pub(crate) pixels: &'a [T],
     /// $H y$.
-    pub(super) residual: &'a [T],
+    pub(crate) residual: &'a [T],
     /// What pixels are worth as candidates for outliers; nothing if they can be none.
-    pub(super) worth: &'a [T],
+    pub(crate) worth: &'a [T],
     /// Pixels that are.
-    pub(super) known: &'a [usize],
+    pub(crate) known: &'a [usize],
     /// The studentised residual of an outlier, and what it is off by, at least.
-    pub(super) limit: T,
-    pub(super) size: T,
+    pub(crate) limit: T,
+    pub(crate) size: T,
     /// So far from the limit, as a part of it, are points that are taken out in part.
-    pub(super) doubt: T,
+    pub(crate) doubt: T,
     /// What is known of outliers beforehand.
-    pub(super) usual: Usual<T>,
+    pub(crate) usual: Usual<T>,
 }
 
 /// What was found.
-pub(super) struct Found<'a, T> {
-    pub(super) indices: &'a mut [usize],
+pub(crate) struct Found<'a, T> {
+    pub(crate) indices: &'a mut [usize],
     /// What is taken out: of what leaves doubts a part.
-    pub(super) values: &'a [T],
+    pub(crate) values: &'a [T],
     /// Which part.
-    pub(super) shares: &'a [T],
+    pub(crate) shares: &'a [T],
     /// Of all pixels that were searched.
-    pub(super) residual: &'a [T],
+    pub(crate) residual: &'a [T],
 }
 
 impl<T: Real> Searcher<T> {
     /// Memory for regions of `n` pixels.
-    pub(super) fn new(n: usize) -> Self {
+    pub(crate) fn new(n: usize) -> Self {
         let scalars = alloc::vec![T::zero(); Workspace::<T>::len(n, n)];
         let listed = List {
             points: alloc::vec![0; n],
@@ -84,7 +84,7 @@ impl<T: Real> Searcher<T> {
 
     /// Finds the outliers: until the largest studentised residual is within
     /// the limit, or until the paper's rule says so.
-    pub(super) fn search(
+    pub(crate) fn search(
         &mut self,
         region: Region<'_, T>,
         detection: Detection<T>,
@@ -123,7 +123,7 @@ impl<T: Real> Searcher<T> {
     /// The same as [`search`](Self::search) for [`Detection::Automatic`], where nobody
     /// wants to know the residuals: those of pixels that can be no outliers are
     /// not computed, and they are most.
-    pub(super) fn search_listed(&mut self, region: Region<'_, T>) -> Result<Found<'_, T>, Error> {
+    pub(crate) fn search_listed(&mut self, region: Region<'_, T>) -> Result<Found<'_, T>, Error> {
         let cap = self.cap();
         let shares = &mut self.shares;
         let List { points, pixels, worth, known } = &mut self.listed;

@@ -1,15 +1,14 @@
 //! An image at work: its rows of regions are solved, in any portions and by
 //! anyone, and put together.
 
-use super::denoiser::{Band, DenoisePlan, Denoised, Report};
-use super::grid::Grid;
-use super::impulses::Known;
-use super::judge::Judge;
-use super::parallel::{in_order, threads};
-use super::rows::Rows;
+use super::denoiser::{DenoisePlan, Denoised, Report};
+use super::detect::classifier::Judge;
+use super::detect::neighbourhood::Known;
+use super::detect::rows::Rows;
 use super::strip::{Job, Strip};
 use super::survey::Conditions;
-use super::{Plane, PlaneBuf};
+use crate::image::{Band, Grid, Plane, PlaneBuf};
+use crate::parallel::{in_order, threads};
 use crate::{Error, Real};
 use alloc::vec::Vec;
 use core::ops::Range;

@@ -16,9 +16,9 @@
 //!   only statistics are wanted: how noisy the image is, how smooth a region.
 //!
 //! How much is wanted of a pixel that can be an outlier follows from the pattern around
-//! it: see [`judge`](super::judge).
+//! it: see [`classifier`](super::classifier).
 
-use super::judge::{Candidates, Doubtful, Judge};
+use super::classifier::{Candidates, Doubtful, Judge};
 use super::sort::{LANES, sort_8};
 use crate::Real;
 use crate::linalg::simd::{Routine, dispatch};
@@ -57,23 +57,23 @@ pub(crate) const fn padded(width: usize) -> usize {
 /// Where a pixel at `at`, which may be [`REACH`] outside, has its twin in an image of
 /// `length` pixels: reflected, so that no pixel is its own neighbour, unless there is
 /// no other.
-pub(super) fn reflected(at: isize, length: usize) -> usize {
+pub(crate) fn reflected(at: isize, length: usize) -> usize {
     let last = length - 1;
     let at = at.unsigned_abs();
     if at > last { (2 * last).saturating_sub(at) } else { at }
 }
 
 /// Seven rows of an image, each [`padded`]; the one that is looked at is in the middle.
-pub(super) type Window<'a, T> = [&'a [T]; 2 * REACH + 1];
+pub(crate) type Window<'a, T> = [&'a [T]; 2 * REACH + 1];
 
 /// What is made of a row.
-pub(super) struct Look<'a, T> {
+pub(crate) struct Look<'a, T> {
     /// The row, with the median of the neighbours in place of suspects.
-    pub(super) calm: &'a mut [T],
+    pub(crate) calm: &'a mut [T],
     /// What each pixel is worth as a candidate for an outlier; the zeros that are there
     /// stay where it is none. This row begins at `start`, other rows wait for judgements.
-    pub(super) worth: &'a mut [T],
-    pub(super) start: usize,
+    pub(crate) worth: &'a mut [T],
+    pub(crate) start: usize,
 }
 
 /// What is known of an image when it is looked at for the second time.
@@ -105,7 +105,7 @@ impl<T: Real> Known<T> {
 }
 
 /// Looks at the row in the middle of `window`.
-pub(super) fn look<T: Real>(
+pub(crate) fn look<T: Real>(
     window: Window<'_, T>,
     known: Option<Known<T>>,
     judge: Option<(&Judge<'_, T>, &mut Doubtful<T>)>,
@@ -237,6 +237,6 @@ fn is_in_clump<T: Real>(window: Window<'_, T>, x: usize, clump: T) -> bool {
 }
 
 #[inline(always)]
-pub(super) fn larger<T: Real>(a: T, b: T) -> T {
+pub(crate) fn larger<T: Real>(a: T, b: T) -> T {
     if b > a { b } else { a }
 }

@@ -166,7 +166,7 @@ impl<T: Real> Plane<'_, T> {
 
     /// Whether all samples of row `y` are finite, and what lies between them: a quick test of
     /// what is nearly always so.
-    pub(super) fn row_is_finite(&self, y: usize) -> bool {
+    pub(crate) fn row_is_finite(&self, y: usize) -> bool {
         // No end before the last, so that many are tested at a time.
         self.span(y).iter().fold(true, |all, sample| all & sample.is_finite())
     }
