@@ -26,10 +26,13 @@
 
 mod channel;
 mod randomness;
+mod stabilised;
 
 use self::channel::Channel;
+use self::stabilised::scales;
 use super::bm3d::{Bm3d, Transform, denoise_image};
 use super::denoiser::{DenoisePlan, Denoised, Denoiser};
+use super::noise_law::NoiseLaw;
 use super::units::{RANGE, Units, mark_gross};
 use super::{Conditions, Masks, Plane, PlaneBuf, dead_lines};
 use crate::real::constant;
@@ -56,6 +59,7 @@ const LEAST_STRENGTH: f64 = 0.3;
 pub struct KgBm3d<T, K = Matern32<T>> {
     denoiser: Denoiser<T, K>,
     noise: Option<T>,
+    law: Option<NoiseLaw<T>>,
     refinements: usize,
 }
 
@@ -63,20 +67,27 @@ impl<T: Real> KgBm3d<T> {
     /// Everything automatic. `peak` is the unit of settings that are given in samples: see
     /// [`Denoiser::new`]. Without such settings the result does not depend on it.
     pub fn new(peak: T) -> Self {
-        Self { denoiser: Denoiser::new(peak), noise: None, refinements: ROUNDS.1 }
+        Self { denoiser: Denoiser::new(peak), noise: None, law: None, refinements: ROUNDS.1 }
     }
 }
 
 impl<T: Real, K: Kernel<T>> KgBm3d<T, K> {
     /// KGARD's own settings.
     pub fn kgard<L: Kernel<T>>(self, denoiser: Denoiser<T, L>) -> KgBm3d<T, L> {
-        KgBm3d { denoiser, noise: self.noise, refinements: self.refinements }
+        KgBm3d { denoiser, noise: self.noise, law: self.law, refinements: self.refinements }
     }
 
     /// The standard deviation of the noise, for BM3D; estimated after the
     /// impulses are gone unless it is given.
     pub fn noise(mut self, noise: T) -> Self {
         self.noise = Some(noise);
+        self
+    }
+
+    /// How the noise grows with the brightness; estimated unless this or
+    /// [`noise`](Self::noise) is given.
+    pub fn noise_law(mut self, law: NoiseLaw<T>) -> Self {
+        self.law = Some(law);
         self
     }
 
@@ -97,12 +108,17 @@ impl<T: Real, K: Kernel<T>> KgBm3d<T, K> {
             Error::check_not_negative("noise", noise)?;
             Error::check_finite("noise", &[noise])?;
         }
+        if let Some(law) = self.law {
+            Error::check_positive("gain of the noise", law.gain)?;
+            Error::check_finite("floor of the noise", &[law.floor])?;
+        }
         let peak = self.denoiser.peak();
         Error::check_positive("peak", peak)?;
         Ok(KgBm3dPlan {
             kgard: self.denoiser.plan()?.in_units(constant::<T>(RANGE) / peak),
             units: self.denoiser.is_in_samples().then(|| Units::of_peak(peak)),
             noise: self.noise,
+            law: self.law,
             refinements: self.refinements,
         })
     }
@@ -124,6 +140,7 @@ pub struct KgBm3dPlan<T> {
     /// The units, if settings in samples were given; else they follow from the image.
     units: Option<Units<T>>,
     noise: Option<T>,
+    law: Option<NoiseLaw<T>>,
     refinements: usize,
 }
 
@@ -136,8 +153,11 @@ pub struct KgBm3dDenoised<T> {
     pub channels: Vec<PlaneBuf<T>>,
     /// What was added to each pixel that is an outlier; zero elsewhere.
     pub outliers: Vec<PlaneBuf<T>>,
-    /// The standard deviation of the noise in each channel.
+    /// The standard deviation of the noise in each channel; at the median brightness, where the
+    /// noise grows with it.
     pub noise: Vec<T>,
+    /// How it grows with the brightness; without a gain if it does not.
+    pub laws: Vec<NoiseLaw<T>>,
     /// What KGARD's survey said about each channel.
     pub conditions: Vec<Conditions<T>>,
     /// The median of the regions' lambdas in the first channel.
@@ -200,11 +220,23 @@ impl<T: Real> KgBm3dPlan<T> {
         let mut group = |image: &[Plane<'a, T>]| {
             let bad: Vec<Vec<bool>> = image.iter().map(|&c| known_to_be_bad(c, masks)).collect();
             let planes: Vec<_> = image.iter().zip(&bad).map(|(&c, bad)| (c, &bad[..])).collect();
+            // What is given in samples is not known in others.
+            let scales = if self.units.is_some() { None } else { scales(&planes, self.law)? };
+            let seen: Vec<Vec<T>> = (0..image.len())
+                .map(|i| match &scales {
+                    None => image[i].to_vec(),
+                    Some(scales) => {
+                        image[i].to_vec().into_iter().map(|y| scales[i].of(y)).collect()
+                    }
+                })
+                .collect();
+            let (width, height) = (image[0].width(), image[0].height());
+            let planes = seen.iter().map(|samples| Plane::contiguous(&samples[..], width, height));
+            let planes: Vec<_> = planes.zip(&bad).map(|(c, bad)| (c, &bad[..])).collect();
             let units = self.units.map_or_else(|| Units::of_image(&planes), Ok)?;
             let mut found = Vec::with_capacity(image.len());
-            for (&channel, bad) in image.iter().zip(&bad) {
-                let samples: Vec<T> = channel.to_vec().into_iter().map(|y| units.of(y)).collect();
-                let (width, height) = (channel.width(), channel.height());
+            for (seen, bad) in seen.into_iter().zip(&bad) {
+                let samples: Vec<T> = seen.into_iter().map(|y| units.of(y)).collect();
                 let seen = Plane::contiguous(&bad[..], width, height);
                 let known = Masks { bad: bad.contains(&true).then_some(seen), keep: masks.keep };
                 let result = kgard(Plane::contiguous(&samples, width, height), known)?;
@@ -212,17 +244,23 @@ impl<T: Real> KgBm3dPlan<T> {
             }
             let restored = found.iter().flat_map(|(_, found)| found.image.samples());
             let (whole, inner) = units.of_inner(restored.copied());
-            let channels = image.iter().zip(bad).zip(found).map(|((&channel, bad), found)| {
-                let (mut samples, mut found) = found;
-                found.report.conditions = found.report.conditions.in_samples(units);
-                for x in samples.iter_mut().chain(found.image.samples_mut()) {
-                    *x = inner.of(*x);
-                }
-                for u in found.outliers.samples_mut() {
-                    *u = inner.of_difference(*u);
-                }
-                Channel::new(channel, samples, bad, masks.keep, &found)
-            });
+            let channels =
+                (0..).zip(image).zip(bad).zip(found).map(|(((i, &channel), bad), found)| {
+                    let (mut samples, mut found) = found;
+                    let scale = scales.as_ref().map(|scales| scales[i]);
+                    let in_samples = |x| {
+                        let x = units.difference(x);
+                        scale.map_or(x, |scale| scale.difference(x))
+                    };
+                    found.report.conditions = found.report.conditions.in_samples(in_samples);
+                    for x in samples.iter_mut().chain(found.image.samples_mut()) {
+                        *x = inner.of(*x);
+                    }
+                    for u in found.outliers.samples_mut() {
+                        *u = inner.of_difference(*u);
+                    }
+                    Channel::new(channel, samples, bad, masks.keep, &found, scale)
+                });
             Ok((whole, channels.collect::<Result<_, Error>>()?))
         };
         let groups = image.chunks(together).map(&mut group).collect::<Result<_, Error>>()?;
@@ -238,14 +276,18 @@ impl<T: Real> KgBm3dPlan<T> {
             channels: Vec::new(),
             outliers: Vec::new(),
             noise: Vec::new(),
+            laws: Vec::new(),
             conditions: Vec::new(),
             lambda: repaired.groups[0].1[0].lambda,
         };
         for (units, mut channels) in repaired.groups {
-            let told = self.noise.map(|noise| units.of_difference(noise));
+            let one = self.law.map(|_| T::one());
+            let told = self.noise.or(one).map(|noise| units.of_difference(noise));
             let filtered = self.refine(&mut channels, told)?;
             for (channel, filtered) in channels.into_iter().zip(filtered) {
-                result.noise.push(self.noise.unwrap_or_else(|| units.difference(channel.noise)));
+                let noise = channel.noise_in_samples(units);
+                result.noise.push(self.noise.unwrap_or(noise));
+                result.laws.push(channel.law(noise));
                 result.conditions.push(channel.conditions);
                 let (pixels, outliers) = channel.finish(filtered, units, repaired.keep)?;
                 result.channels.push(pixels);

@@ -101,7 +101,7 @@ pub fn noise_level<T: Real>(
 }
 
 /// The deviation of normal values, of which these are the sizes, robustly.
-fn scale<T: Real>(sizes: &mut [T]) -> T {
+pub(super) fn scale<T: Real>(sizes: &mut [T]) -> T {
     if sizes.is_empty() {
         return T::zero();
     }

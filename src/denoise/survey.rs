@@ -11,7 +11,6 @@ use self::sizes::{Sizes, Summit};
 use self::windows::{Window, windows};
 use super::detect::modal::{alike, is_cut_off};
 use super::detect::rows::Rows;
-use super::units::Units;
 use crate::error::as_f64;
 use crate::image::Grid;
 use crate::linalg::simd::{Routine, dispatch};
@@ -87,10 +86,10 @@ pub struct Conditions<T> {
 
 impl<T: Real> Conditions<T> {
     /// The same in the unit of the samples.
-    pub(super) fn in_samples(self, units: Units<T>) -> Self {
+    pub(super) fn in_samples(self, of: impl Fn(T) -> T) -> Self {
         let Self { noise, amplitude, usual, size, detailed, smooth, .. } = self;
         let [noise, amplitude, usual, size, detailed, smooth] =
-            [noise, amplitude, usual, size, detailed, smooth].map(|x| units.difference(x));
+            [noise, amplitude, usual, size, detailed, smooth].map(of);
         Self { noise, amplitude, usual, size, detailed, smooth, ..self }
     }
 }

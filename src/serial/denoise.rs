@@ -129,6 +129,7 @@ struct KgBm3dDenoised<T> {
     channels: Vec<denoise::PlaneBuf<T>>,
     outliers: Vec<denoise::PlaneBuf<T>>,
     noise: Vec<T>,
+    laws: Vec<denoise::NoiseLaw<T>>,
     conditions: Vec<denoise::Conditions<T>>,
     lambda: T,
 }
@@ -139,10 +140,15 @@ impl<T: Real> TryFrom<KgBm3dDenoised<T>> for denoise::KgBm3dDenoised<T> {
     type Error = Refused;
 
     fn try_from(read: KgBm3dDenoised<T>) -> Result<Self, Refused> {
-        let KgBm3dDenoised { channels, outliers, noise, conditions, lambda } = read;
+        let KgBm3dDenoised { channels, outliers, noise, laws, conditions, lambda } = read;
         let first = channels.first().ok_or(Error::Empty { what: "list of channels" })?;
         Error::check_len("list of maps of outliers", outliers.len(), channels.len())?;
         Error::check_len("list of noises", noise.len(), channels.len())?;
+        Error::check_len("list of laws of noise", laws.len(), channels.len())?;
+        for law in &laws {
+            check_deviation("gain of the noise", law.gain)?;
+            Error::check_finite("floor of the noise", &[law.floor])?;
+        }
         Error::check_len("list of conditions", conditions.len(), channels.len())?;
         for plane in channels.iter().chain(&outliers) {
             check_pair(first, plane)?;
@@ -151,7 +157,7 @@ impl<T: Real> TryFrom<KgBm3dDenoised<T>> for denoise::KgBm3dDenoised<T> {
             check_deviation("noise", noise)?;
         }
         check_deviation("lambda", lambda)?;
-        Ok(Self { channels, outliers, noise, conditions, lambda })
+        Ok(Self { channels, outliers, noise, laws, conditions, lambda })
     }
 }
 
@@ -220,6 +226,8 @@ impl<T: Real> Settings<T> {
 struct KgBm3d<T, K> {
     denoiser: denoise::Denoiser<T, K>,
     noise: Option<T>,
+    #[serde(default)]
+    law: Option<denoise::NoiseLaw<T>>,
     refinements: usize,
 }
 
@@ -229,9 +237,14 @@ impl<T: Real, K: Kernel<T>> TryFrom<KgBm3d<T, K>> for denoise::KgBm3d<T, K> {
     type Error = Error;
 
     fn try_from(read: KgBm3d<T, K>) -> Result<Self, Error> {
-        let settings = denoise::KgBm3d::new(read.denoiser.peak())
+        let mut settings = denoise::KgBm3d::new(read.denoiser.peak())
             .kgard(read.denoiser)
             .refinements(read.refinements);
+        if let Some(law) = read.law {
+            Error::check_positive("gain of the noise", law.gain)?;
+            Error::check_finite("floor of the noise", &[law.floor])?;
+            settings = settings.noise_law(law);
+        }
         let Some(noise) = read.noise else { return Ok(settings) };
         check_deviation("noise", noise)?;
         Ok(settings.noise(noise))

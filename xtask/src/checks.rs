@@ -73,6 +73,13 @@ pub(crate) fn documentation() -> Outcome {
     run(doc)
 }
 
+/// Noisy pictures of many kinds, and the clean ones.
+pub(crate) fn pictures(directory: &str) -> Outcome {
+    let mut example = cargo("run --release -p kgard-cli --example pictures --");
+    example.arg(directory);
+    run(example)
+}
+
 /// The benchmarks of the library.
 pub(crate) fn benchmarks() -> Outcome {
     run(cargo("bench -p kgard"))

@@ -26,6 +26,8 @@ usage: cargo xtask COMMAND
                    the same with Debian's compiler, even where rustup can
                    add the target
   doc              the documentation, in target/doc
+  pictures DIR     noisy pictures as cameras, microscopes, telescopes and
+                   screens make them, with the clean ones, from seeds
   bench            the benchmarks
   bench regression --problems DIR
                    the tuner on regression problems, beside rivals";
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         ["firmware"] => firmware(&mut steps, Route::Any),
         ["firmware", "--distribution"] => firmware(&mut steps, Route::Distribution),
         ["doc"] => steps.run("documentation", checks::documentation),
+        ["pictures", directory] => steps.run("pictures", || checks::pictures(directory)),
         ["bench"] => steps.run("benchmarks", checks::benchmarks),
         ["bench", "regression", "--problems", directory] => {
             steps.run("regression", || checks::regression(directory));

@@ -108,6 +108,20 @@ struct Parameters {
     /// The standard deviation of the noise
     #[arg(long, value_name = "s", value_parser = not_negative, allow_negative_numbers = true)]
     noise_sigma: Option<f64>,
+    /// What the variance of the noise grows by with each unit of the samples, for
+    /// KG-BM3D and BM3D: gain times sample, plus the square of --noise-sigma
+    #[arg(long, value_name = "G", value_parser = positive, allow_negative_numbers = true)]
+    noise_gain: Option<f64>,
+    /// The variance of the noise where samples are zero, in place of --noise-sigma:
+    /// it is negative where zero is not black
+    #[arg(
+        long,
+        value_name = "V",
+        requires = "noise_gain",
+        conflicts_with = "noise_sigma",
+        allow_negative_numbers = true
+    )]
+    noise_floor: Option<f64>,
     /// Regions are N x N pixels
     #[arg(long, value_name = "N", default_value_t = 12, allow_negative_numbers = true)]
     roi: usize,
@@ -135,6 +149,20 @@ impl DenoiseArgs {
             return Err(Error::usage(
                 "--e0 belongs to the histogram rule: drop it, or use --stop histogram",
             ));
+        }
+        if parameters.noise_gain.is_some() {
+            if !matches!(self.method, Method::KgBm3d | Method::Bm3d) {
+                return Err(Error::usage(format!(
+                    "--noise-gain is for kg-bm3d and bm3d: {} knows one deviation of the noise",
+                    self.method.name()
+                )));
+            }
+            if parameters.e0.is_some() || parameters.stop.is_some_and(|stop| stop != StopRule::Auto)
+            {
+                return Err(Error::usage(
+                    "--noise-gain changes the unit of the samples: drop it, or --stop and --e0",
+                ));
+            }
         }
         self.device.check()?;
         if let Some(option) = self.device.insists()
@@ -247,13 +275,25 @@ impl DenoiseArgs {
     }
 
     fn settings(&self) -> Settings {
-        let Parameters { sigma, lambda, noise_sigma, roi, core, stop, e0, regularizer } =
-            self.parameters;
+        let Parameters {
+            sigma,
+            lambda,
+            noise_sigma,
+            noise_gain,
+            noise_floor,
+            roi,
+            core,
+            stop,
+            e0,
+            regularizer,
+        } = self.parameters;
         let implied = if e0.is_some() { StopRule::Histogram } else { StopRule::Auto };
         Settings {
             sigma,
             lambda,
             noise_sigma,
+            noise_gain,
+            noise_floor,
             roi,
             core,
             stop: stop.unwrap_or(implied),

@@ -1,7 +1,7 @@
 //! A method with its plans, made once for all pictures, on the processor and on
 //! a device.
 
-use super::method::{Found, Method, Outcome, Seconds, bm3d, count, relevance};
+use super::method::{Found, Method, Outcome, Seconds, bm3d, count, even, relevance};
 use super::settings::Settings;
 use crate::device::{Device, KgBm3dOn, KgardOn, Work};
 use kgard::denoise::{DenoisePlan, KgBm3dPlan, Masks, Plane, PlaneBuf};
@@ -142,6 +142,7 @@ impl<'p> Engine<'p> {
             outcome.found.push(Found {
                 lambda: Some(denoised.report.lambda),
                 noise: denoised.report.conditions.noise,
+                law: even(denoised.report.conditions.noise),
                 outliers: denoised.report.outliers,
             });
         }
@@ -175,9 +176,11 @@ impl<'p> Engine<'p> {
         let _turn = wait(&self.processor_turn);
         let start = Instant::now();
         let denoised = plan.finish(repaired)?;
-        let found = denoised.noise.iter().zip(&denoised.outliers).map(|(&noise, outliers)| Found {
+        let noise = denoised.noise.iter().zip(&denoised.laws);
+        let found = noise.zip(&denoised.outliers).map(|((&noise, &law), outliers)| Found {
             lambda: Some(denoised.lambda),
             noise,
+            law,
             outliers: count(outliers),
         });
         Ok(Outcome {

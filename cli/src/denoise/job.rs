@@ -165,6 +165,8 @@ mod tests {
             sigma: None,
             lambda: None,
             noise_sigma: None,
+            noise_gain: None,
+            noise_floor: None,
             roi: 12,
             core: 8,
             stop: StopRule::Auto,

@@ -7,7 +7,7 @@ use crate::device::Work;
 use clap::ValueEnum;
 use kgard::Gaussian;
 use kgard::denoise::bm3d::{Bm3d, denoise_image};
-use kgard::denoise::{KERNEL_WIDTH, Plane, PlaneBuf, noise_level, rb_rvm};
+use kgard::denoise::{KERNEL_WIDTH, NoiseLaw, Plane, PlaneBuf, noise_law, noise_level, rb_rvm};
 use serde::Serialize;
 use std::time::Instant;
 
@@ -83,7 +83,14 @@ pub(super) struct Found {
     /// The median over regions, where the method has one.
     pub(super) lambda: Option<f32>,
     pub(super) noise: f32,
+    /// How it grows with the brightness.
+    pub(super) law: NoiseLaw<f32>,
     pub(super) outliers: usize,
+}
+
+/// Noise of one deviation as a law.
+pub(super) fn even(noise: f32) -> NoiseLaw<f32> {
+    NoiseLaw::new(0.0, noise * noise)
 }
 
 /// Time spent in the parts of a method.
@@ -103,23 +110,59 @@ pub(super) fn bm3d(
     peak: f32,
 ) -> Result<Outcome, kgard::Error> {
     let start = Instant::now();
-    let noise = |&plane: &Plane<'_, f32>| match settings.noise() {
-        Some(noise) => Ok(noise),
-        None => noise_level(plane, None),
+    let law = |&plane: &Plane<'_, f32>| match (settings.noise(), settings.noise_law()) {
+        (Some(noise), _) => Ok(even(noise)),
+        (None, Some(law)) => Ok(law),
+        (None, None) => match noise_law(plane, None) {
+            Some(law) => Ok(law),
+            None => noise_level(plane, None).map(even),
+        },
     };
-    let noise = planes.iter().map(noise).collect::<Result<Vec<f32>, _>>()?;
-    let loud: Vec<_> = planes.iter().copied().zip(noise.iter().copied()).collect();
-    let channels = denoise_image(&loud, |sigma| Bm3d::for_noise(sigma, peak))?;
+    let laws = planes.iter().map(law).collect::<Result<Vec<_>, _>>()?;
+    let (channels, noise) = if laws.iter().any(|law| law.gain > 0.0) {
+        stabilised_bm3d(planes, &laws, peak)?
+    } else {
+        let noise: Vec<f32> = laws.iter().map(|law| law.deviation(0.0)).collect();
+        let loud: Vec<_> = planes.iter().copied().zip(noise.iter().copied()).collect();
+        (denoise_image(&loud, |sigma| Bm3d::for_noise(sigma, peak))?, noise)
+    };
     let none = |plane: &Plane<'_, f32>| {
         PlaneBuf::new(vec![0.0; plane.area()], plane.width(), plane.height())
     };
+    let found = |(noise, law)| Found { lambda: None, noise, law, outliers: 0 };
     Ok(Outcome {
         channels,
         outliers: planes.iter().map(none).collect::<Result<_, _>>()?,
-        found: noise.into_iter().map(|noise| Found { lambda: None, noise, outliers: 0 }).collect(),
+        found: noise.into_iter().zip(laws).map(found).collect(),
         seconds: Seconds { bm3d: Some(start.elapsed().as_secs_f64()), ..Seconds::default() },
         work: None,
     })
+}
+
+/// BM3D of samples whose noise has been made the same everywhere; and the deviation of the noise
+/// at the mean brightness.
+fn stabilised_bm3d(
+    planes: &[Plane<'_, f32>],
+    laws: &[NoiseLaw<f32>],
+    peak: f32,
+) -> Result<(Vec<PlaneBuf<f32>>, Vec<f32>), kgard::Error> {
+    let mut stabilised = Vec::with_capacity(planes.len());
+    let mut noise = Vec::with_capacity(planes.len());
+    for (plane, law) in planes.iter().zip(laws) {
+        let samples = plane.to_vec();
+        noise.push(law.deviation(samples.iter().sum::<f32>() / samples.len() as f32));
+        let samples = samples.into_iter().map(|y| law.stabilise(y)).collect();
+        stabilised.push(PlaneBuf::new(samples, plane.width(), plane.height())?);
+    }
+    let loud: Vec<_> = stabilised.iter().map(|plane| (plane.as_plane(), 1.0)).collect();
+    let range = laws[0].stabilise(peak) - laws[0].stabilise(0.0);
+    let mut channels = denoise_image(&loud, |sigma| Bm3d::for_noise(sigma, range))?;
+    for (channel, law) in channels.iter_mut().zip(laws) {
+        for sample in channel.samples_mut() {
+            *sample = law.restore(*sample);
+        }
+    }
+    Ok((channels, noise))
 }
 
 /// RB-RVM.
@@ -131,7 +174,8 @@ pub(super) fn relevance(
     let mut outcome = Outcome::default();
     for &plane in planes {
         let (image, outliers, noise) = rb_rvm_of(plane, sigma, settings.roi, settings.core)?;
-        outcome.found.push(Found { lambda: None, noise, outliers: count(&outliers) });
+        let (law, outliers_found) = (even(noise), count(&outliers));
+        outcome.found.push(Found { lambda: None, noise, law, outliers: outliers_found });
         outcome.channels.push(image);
         outcome.outliers.push(outliers);
     }

@@ -37,12 +37,21 @@ pub(crate) struct Report {
     lambda: Option<f64>,
     /// The mean over channels.
     noise_sigma: f64,
+    /// How it depends on the brightness, the mean over channels.
+    noise: Noise,
     /// Of all colour channels together.
     outliers: Outliers,
     planes: Vec<Channel>,
     seconds: Times,
     #[serde(flatten)]
     quality: Option<Quality>,
+}
+
+/// The variance of the noise: `gain` times the sample, plus `floor`.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Noise {
+    gain: f64,
+    floor: f64,
 }
 
 /// Impulses.
@@ -58,6 +67,7 @@ struct Channel {
     name: &'static str,
     lambda: Option<f64>,
     noise_sigma: f64,
+    noise: Noise,
     outliers: usize,
 }
 
@@ -104,6 +114,7 @@ impl Report {
                 name: name.trim_end_matches(" channel"),
                 lambda: found.lambda.map(f64::from),
                 noise_sigma: found.noise.into(),
+                noise: Noise { gain: found.law.gain.into(), floor: found.law.floor.into() },
                 outliers: found.outliers,
             })
             .collect();
@@ -132,6 +143,10 @@ impl Report {
             sigma,
             lambda: lambdas.map(mean),
             noise_sigma: mean(noise),
+            noise: Noise {
+                gain: mean(planes.iter().map(|channel| channel.noise.gain).collect()),
+                floor: mean(planes.iter().map(|channel| channel.noise.floor).collect()),
+            },
             outliers: Outliers { count, fraction: count as f64 / samples },
             planes,
             seconds: Times { total: 0.0, parts: outcome.seconds },
@@ -172,7 +187,12 @@ impl Report {
 
     /// The noise, without more digits than anybody reads.
     fn noise(&self) -> String {
-        short((self.noise_sigma * 1e3).round() / 1e3)
+        let rounded = |x: f64| short((x * 1e3).round() / 1e3);
+        if self.noise.gain > 0.0 {
+            let Noise { gain, floor } = self.noise;
+            return format!("gain {}, floor {}", rounded(gain), rounded(floor));
+        }
+        rounded(self.noise_sigma)
     }
 
     /// How it came about, a line for each channel.
@@ -191,7 +211,7 @@ impl Report {
             }
         }
         for channel in &self.planes {
-            let Channel { name, noise_sigma, outliers, lambda } = channel;
+            let Channel { name, noise_sigma, outliers, lambda, .. } = channel;
             let outliers = counted(*outliers, "impulse");
             let _ = write!(text, "\n  {name}: noise {noise_sigma:.3}, {outliers}");
             if let Some(lambda) = lambda {

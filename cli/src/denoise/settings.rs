@@ -1,7 +1,9 @@
 //! What the command line says about the methods, as the library's settings.
 
 use clap::ValueEnum;
-use kgard::denoise::{DenoisePlan, Denoiser, Detection, KgBm3d, KgBm3dPlan, Penalty, Smoothing};
+use kgard::denoise::{
+    DenoisePlan, Denoiser, Detection, KgBm3d, KgBm3dPlan, NoiseLaw, Penalty, Smoothing,
+};
 use kgard::regression::stop::Reading;
 use kgard::{Gaussian, Kernel, Matern32};
 use std::str::FromStr;
@@ -47,6 +49,8 @@ pub(super) struct Settings {
     pub(super) sigma: Option<f64>,
     pub(super) lambda: Option<f64>,
     pub(super) noise_sigma: Option<f64>,
+    pub(super) noise_gain: Option<f64>,
+    pub(super) noise_floor: Option<f64>,
     pub(super) roi: usize,
     pub(super) core: usize,
     pub(super) stop: StopRule,
@@ -61,9 +65,16 @@ impl Settings {
         self.sigma.or(self.lambda.map(|_| PAPER_SIGMA))
     }
 
-    /// The noise, if it was given.
+    /// The noise, if it was given and is the same everywhere.
     pub(super) fn noise(&self) -> Option<f32> {
-        self.noise_sigma.map(|noise| noise as f32)
+        let is_even = self.noise_gain.is_none();
+        self.noise_sigma.filter(|_| is_even).map(|noise| noise as f32)
+    }
+
+    /// How it grows with the brightness, if that was given.
+    pub(super) fn noise_law(&self) -> Option<NoiseLaw<f32>> {
+        let floor = self.noise_floor.or(self.noise_sigma.map(|noise| noise * noise));
+        self.noise_gain.map(|gain| NoiseLaw::new(gain as f32, floor.unwrap_or(0.0) as f32))
     }
 
     /// KGARD, for samples up to `peak`.
@@ -89,6 +100,9 @@ impl Settings {
         &self,
         method: KgBm3d<f32, K>,
     ) -> Result<KgBm3dPlan<f32>, kgard::Error> {
+        if let Some(law) = self.noise_law() {
+            return method.noise_law(law).plan();
+        }
         match self.noise() {
             None => method.plan(),
             Some(noise) => method.noise(noise).plan(),

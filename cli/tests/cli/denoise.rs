@@ -101,7 +101,7 @@ fn all_keys_of_the_json_object() {
     keys.sort_unstable();
     assert_eq!(
         keys.join(" "),
-        "adapter backend bit_depth channels height input kernel lambda method noise_sigma outliers \
+        "adapter backend bit_depth channels height input kernel lambda method noise noise_sigma outliers \
          output planes psnr_after psnr_before seconds sigma ssim_after ssim_before width"
     );
     assert_eq!((&json["input"], &json["output"]), (&"a.png".into(), &"b.png".into()));

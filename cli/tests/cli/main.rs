@@ -13,6 +13,7 @@ mod files;
 mod fit;
 #[cfg(feature = "gpu")]
 mod gpu;
+mod instruments;
 mod manual;
 mod methods;
 mod metrics;

@@ -3,9 +3,11 @@
 use super::super::denoiser::Denoised;
 use super::super::misfit::misfit;
 use super::super::model::{Model, Pixels};
+use super::super::noise_law::NoiseLaw;
 use super::super::units::Units;
 use super::super::{Conditions, Plane, PlaneBuf, noise_level};
 use super::randomness::Marked;
+use super::stabilised::Scale;
 use crate::error::as_f64;
 use crate::real::{constant, count};
 use crate::{Error, Real};
@@ -35,6 +37,8 @@ const RESIDUAL_OF_NOISE: f32 = 0.96;
 #[derive(Debug, Clone)]
 pub(super) struct Channel<'a, T> {
     image: Plane<'a, T>,
+    /// Where the noise grows with the brightness.
+    scale: Option<Scale<T>>,
     samples: Vec<T>,
     /// The samples without what impulses have added, as far as that is known.
     cleaned: Vec<T>,
@@ -68,6 +72,7 @@ impl<'a, T: Real> Channel<'a, T> {
         bad: Vec<bool>,
         keep: Option<Plane<'a, bool>>,
         found: &Denoised<T>,
+        scale: Option<Scale<T>>,
     ) -> Result<Self, Error> {
         let restored = found.image.samples();
         let mut ends = (T::infinity(), T::neg_infinity());
@@ -94,6 +99,7 @@ impl<'a, T: Real> Channel<'a, T> {
         let share = marked.iter().filter(|&&marked| marked).count() as f32 / marked.len() as f32;
         let mut channel = Self {
             image,
+            scale,
             cleaned: samples.clone(),
             samples,
             outliers,
@@ -241,6 +247,17 @@ impl<'a, T: Real> Channel<'a, T> {
         noise_level(self.plane_of(&self.samples), Some(self.plane_of(&ignore)))
     }
 
+    /// The deviation of the noise in samples.
+    pub(super) fn noise_in_samples(&self, units: Units<T>) -> T {
+        let noise = units.difference(self.noise);
+        self.scale.map_or(noise, |scale| scale.difference(noise))
+    }
+
+    /// How the noise depends on the brightness, if it is `noise` on average.
+    pub(super) fn law(&self, noise: T) -> NoiseLaw<T> {
+        self.scale.map_or(NoiseLaw::new(T::zero(), noise * noise), |scale| scale.law())
+    }
+
     /// The pixels and the outliers in samples, with the pixels to be kept as they were.
     pub(super) fn finish(
         self,
@@ -255,6 +272,9 @@ impl<'a, T: Real> Channel<'a, T> {
             let (x, y) = (i % width, i / width);
             let was = self.image.get(x, y);
             *pixel = units.sample(*pixel);
+            if let Some(scale) = &self.scale {
+                *pixel = scale.back(*pixel);
+            }
             if keep.is_some_and(|keep| keep.get(x, y)) {
                 *pixel = was;
             } else if self.impulse[i] > 0.5 {
