@@ -15,7 +15,7 @@
 override WG: u32 = 64u;
 override N: u32 = 144u;
 override BLOCKS: u32 = (N + 3u) / 4u;
-// Rungs that are looked at side by side; there may be fewer.
+// Rungs evaluated together; there may be fewer.
 const RUNGS = 8u;
 // Blocks of a thread that change together: what changes is read once for all of them.
 const TOGETHER = 5u;
@@ -88,7 +88,7 @@ fn choose(t: u32, noise: f32) -> u32 {
     workgroupBarrier();
 
     if t == 0u {
-        // Where there is no noise, the roughest is best, whatever rounding says.
+        // Without noise the roughest is best, independent of rounding.
         var best = 0u;
         for (var k = 1u; k < tile.rungs && noise > 0.0; k++) {
             if risks[k].x < risks[best].x {
@@ -225,8 +225,7 @@ fn given(
     filter_on(t, problems[region].rung, region, 1.0);
 }
 
-// After the search: the outliers go, and what is left is smoothed as suits it
-// best.
+// After the search: the outliers are removed, and the smoother is chosen for the rest.
 @compute @workgroup_size(WG)
 fn after(
     @builtin(local_invocation_index) t: u32,
@@ -251,6 +250,6 @@ fn after(
     if t == 0u {
         problems[region].rung = rung;
     }
-    // Where there is no noise, nothing is smoothed away.
+    // Without noise nothing is smoothed.
     filter_on(t, rung, region, select(0.0, 1.0, tile.noise > 0.0));
 }

@@ -1,9 +1,9 @@
-// Copies the regions out of the image, and says which of their pixels can be
-// outliers. The twin of `Grid::gather` in src/image/grid.rs.
+// Copies the regions from the image, with the weights of the candidates. The same as
+// `Grid::gather` in src/image/grid.rs.
 
 @group(0) @binding(0) var<uniform> tile: Tile;
 @group(0) @binding(1) var<storage, read> pixels: array<f32>;
-// Without suspects, and what each is worth as a candidate.
+// The image without suspects, and the weight of each pixel as a candidate.
 @group(0) @binding(2) var<storage, read> looks: array<vec2<f32>>;
 // One word a held pixel: bit 0 if it is to be left as it is, bit 1 if it is known
 // to be bad. A single word if there are no masks.

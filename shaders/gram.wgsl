@@ -1,7 +1,7 @@
-// The Gram matrix of two sets of points. The twin of src/kernel/gram.rs.
+// The Gram matrix of two sets of points. The same as src/kernel/gram.rs.
 //
-// The kernel is a little program on a stack, so that sums, products and multiples
-// of kernels need no shader of their own; see `Formula` in src/gpu/gram.rs.
+// The kernel is a program for a stack machine, so that sums, products and multiples of kernels
+// need no shader of their own; see `Formula` in src/gpu/gram.rs.
 
 struct Gram {
     // Points of the first set from `first` on, points of the second, coordinates.
@@ -14,7 +14,7 @@ struct Gram {
     program: array<vec4<f32>, MOST>,
 }
 
-// Instructions at most, and values that wait on the stack at most.
+// Largest number of instructions and largest stack depth.
 const MOST = 32u;
 const DEPTH = 16u;
 

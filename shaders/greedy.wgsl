@@ -1,10 +1,10 @@
-// Algorithm 1 of the paper on a residual maker H, one workgroup a problem. The
-// twin of src/regression/greedy.rs; symbols as there.
+// Algorithm 1 of the paper on a residual maker H, one workgroup a problem. The same as
+// src/regression/greedy.rs, with its symbols.
 //
-// Points come in a list, and that in blocks of four. Each thread has the blocks t,
-// t + WG, ... and nobody else writes what belongs to them: residual, variance, and
-// their rows of W. What threads hand to one another goes through workgroup memory, and
-// every barrier says what it separates. What is beyond the list is out from the start.
+// Points are a list, divided into blocks of four. Thread t has the blocks t, t + WG, ... and is
+// the only one to write their residuals, variances and rows of W. Data shared between threads
+// are in workgroup memory, and every barrier says what it separates. Entries beyond the list
+// count as removed.
 
 struct Search {
     // How many outliers may be searched for.
@@ -13,12 +13,12 @@ struct Search {
     threshold: f32,
     // Entries of a section of the cells.
     stride: u32,
-    // With the rule EXTREME: what an outlier is off by at least, and how far from the limit,
-    // as a part of it, points are taken out in part.
+    // With the rule EXTREME: least magnitude of an outlier, and the relative distance to the
+    // threshold within which a part of an outlier is removed.
     size: f32,
     doubt: f32,
-    // What outliers are usually off by, how far that is believed, and how far below and above
-    // it; and the range of the data, at whose ends they are cut off.
+    // Modal amplitude of the outliers, its shrinkage factor, and the range below and above it where
+    // it applies; and the range of the data, at whose ends they are clipped.
     usual: f32,
     alike: f32,
     below: f32,
@@ -42,14 +42,14 @@ override N: u32 = 144u;
 override K: u32 = 72u;
 // Blocks of points.
 override BLOCKS: u32 = (N + 3u) / 4u;
-// Which rule ends the search, one of the constants below.
+// The stopping rule, one of the constants below.
 override RULE: u32 = 0u;
 // Whether residuals are measured by their own standard deviation.
 override STUDENTIZED: bool = true;
 // Whether the problems have flags; without, every point can be an outlier.
 override FLAGGED: bool = true;
-// Whether points without a flag matter. They cannot be chosen, but the rule may look
-// at their residuals, or somebody else.
+// Whether points without a flag are needed: they cannot be chosen, but the rule or the caller
+// may use their residuals.
 override WHOLE: bool = true;
 // Entries of the list, which is made of flags, and of what points are worth; and of the
 // two scratch arrays, which only some rules need.
@@ -77,9 +77,9 @@ const KNOWN_SINGULAR = 3u;
 const OTHER = 1u;
 const KNOWN = 0x10000u;
 
-// What `choice` says besides the index of a point.
+// Values of `choice` that are no index.
 const STOP = 0xffffffffu;
-// What `state` says besides a variance.
+// Values of `state` that are no variance.
 const NOT_ELIGIBLE = -1.0;
 const TAKEN_OUT = -2.0;
 const EPSILON = 1.1920929e-7;
@@ -91,7 +91,7 @@ const FADING = 4.0;
 var<workgroup> list: array<u32, LIST>;
 var<workgroup> sizes: vec2<u32>;
 var<workgroup> residual: array<vec4<f32>, BLOCKS>;
-// What each point is worth as a candidate.
+// Weight of each point as a candidate.
 var<workgroup> worth: array<vec4<f32>, WORTHS>;
 // The variance of the residual for noise of variance one, or one of the above.
 var<workgroup> state: array<vec4<f32>, BLOCKS>;
@@ -102,10 +102,10 @@ var<workgroup> lengths: array<f32, K>;
 var<workgroup> diagonal: array<f32, K>;
 var<workgroup> support: array<u32, K>;
 var<workgroup> shares: array<f32, K>;
-// What each thread brings to a comparison or a sum, or to the list.
+// Each thread's value for a comparison, a sum or the list.
 var<workgroup> values: array<f32, WG>;
 var<workgroup> places: array<u32, WG>;
-// What thread 0 decides.
+// Decisions of thread 0.
 var<workgroup> choice: u32;
 var<workgroup> pivot: f32;
 var<workgroup> taken: u32;
@@ -114,10 +114,10 @@ var<workgroup> reason: u32;
 var<workgroup> bars: array<atomic<u32>, BARS>;
 var<workgroup> scores: array<f32, SCORES>;
 var<workgroup> counter: atomic<u32>;
-// What the histogram rule keeps from the first step of the search.
+// The threshold of the histogram rule from the first step of the search.
 var<workgroup> kept: f32;
 
-// A point, and what it would be chosen for.
+// A point and its score.
 struct Candidate {
     score: f32,
     place: u32,
@@ -412,7 +412,7 @@ fn rule_is_met(t: u32, problem: u32, out: u32, begin: u32, extreme: f32, limit: 
     }
 }
 
-// Which part of a point is taken out that is beyond the limit by a part of that.
+// The part of an outlier that is removed, by its relative distance to the threshold.
 fn share_of(beyond: f32) -> f32 {
     if beyond >= search.doubt {
         return 1.0;
@@ -420,7 +420,7 @@ fn share_of(beyond: f32) -> f32 {
     return 0.5 + 0.5 * beyond / search.doubt;
 }
 
-// What a point is off by that is found to be off by u (src/denoise/detect/modal.rs).
+// The shrunk estimate of an offset u (src/denoise/detect/modal.rs).
 fn usual_of(y: f32, u: f32) -> f32 {
     let more = search.usual - abs(u);
     let inside = 1.0 - abs(more) / select(search.above, search.below, more > 0.0);
@@ -438,7 +438,7 @@ fn flag_of(problem: u32, point: u32) -> f32 {
     return cells[cell(FLAGS, problem, point)];
 }
 
-// What points are worth; those that are known are not chosen.
+// Weights of points; those known to be bad are not chosen.
 fn worth_of(problem: u32, points: vec4<u32>) -> vec4<f32> {
     let flags = vec4(
         flag_of(problem, points.x),

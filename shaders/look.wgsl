@@ -1,7 +1,7 @@
-// What the pixels around say about a pixel: whether it can be an outlier, and the image
-// without those that look like impulses. The twin of src/denoise/detect/neighbourhood.rs.
+// Order statistics of the neighbours: the candidates for outliers, and the image without
+// suspects. The same rule as src/denoise/detect/neighbourhood.rs.
 
-// The image without suspects, and what each pixel is worth as a candidate.
+// The image without suspects, and the weight of each pixel as a candidate.
 @group(0) @binding(2) var<storage, read_write> looks: array<vec2<f32>>;
 
 override WG: u32 = 64u;
@@ -10,7 +10,7 @@ const BLOCK = 16u;
 
 var<workgroup> spread: array<f32, WG>;
 
-// Whether a pixel exceeds nearly all of the sixteen around its neighbours, or falls below
+// Whether a pixel exceeds nearly all of the sixteen pixels around its neighbours, or falls below
 // them.
 fn in_clump(x: i32, y: i32, here: f32) -> bool {
     var above = 0u;

@@ -1,6 +1,5 @@
-// Puts the regions together again: each pixel is the mean of the regions that
-// cover it, weighted by their shares there, and the outliers are those of the
-// region in whose core the pixel lies. The twin of `Job::assemble` and
+// Blends the regions: each pixel is the weighted mean of the regions that cover it, and its
+// outlier is that of the region in whose core it lies. The same as `Job::assemble` and
 // `Job::record` in src/denoise/strip.rs.
 
 @group(0) @binding(0) var<uniform> tile: Tile;

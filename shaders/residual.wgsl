@@ -1,6 +1,5 @@
-// Many vectors times one matrix: the first residuals R = H Y of all problems,
-// and the way into the basis of a smoother's eigenvectors and back. The twin of
-// src/linalg/batch.rs.
+// One matrix times many vectors: the first residuals R = H Y of all problems, and the
+// transforms to and from the eigenvector basis. The same as src/linalg/batch.rs.
 //
 // Each thread has a tile of SIDE rows of the matrix and SIDE vectors in registers:
 // an entry, read once, serves SIDE products. All is read in blocks of four.

@@ -14,7 +14,7 @@ fn reflected(at: i32, length: u32) -> u32 {
     return u32(p);
 }
 
-// Outside of what is held the nearest held pixel: such blocks are not used.
+// Outside of the held pixels the nearest held pixel; such blocks are not used.
 fn pixel(x: i32, y: i32) -> f32 {
     let u = reflected(x, tile.width);
     let v = reflected(y, tile.height);
@@ -23,7 +23,7 @@ fn pixel(x: i32, y: i32) -> f32 {
     return pixels[u32(row) * tile.held_width + u32(column)];
 }
 
-// In place of what a pixel is worth that has to be judged: it exceeds its neighbours, or
+// Marks a candidate for the classifier, in place of its weight: it exceeds its neighbours, or
 // falls below them.
 const EXCEEDS = -1.0;
 const FALLS_BELOW = -2.0;

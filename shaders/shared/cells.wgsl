@@ -1,7 +1,6 @@
-// All that is known of the points of all problems, in one buffer: sections of
-// `stride` entries, in each the problems one after another, every one filled up with
-// zeros to a multiple of four. One binding instead of eight: some devices have no
-// more than four.
+// The data of all points of all problems in one buffer: sections of `stride` entries, in each
+// the problems one after another, each padded with zeros to a multiple of four. One binding
+// instead of eight: some devices have four.
 // Same numbers as `Section` in src/gpu/cells.rs.
 const DATA = 0u;
 // The data without suspects.

@@ -1,5 +1,5 @@
-// What every shader of an image knows: a rectangle of regions, the pixels that
-// are held for it, and the conditions of the whole image.
+// The parameters of every shader of an image: a rectangle of regions, the pixels held for it,
+// and the statistics of the whole image.
 // Same layout as `Tile` in src/gpu/tile.rs.
 
 struct Tile {
@@ -25,16 +25,16 @@ struct Tile {
     out_top: u32,
     out_width: u32,
     out_height: u32,
-    // What neighbours of an impulse may be like it.
+    // Number of neighbours of an impulse that may be like it.
     witnesses: u32,
-    // What makes a pixel suspect: so much, or the spread times the other.
+    // Threshold of a suspect: the larger of this and the spread times the next.
     suspect: f32,
     spread_factor: f32,
     // How alone a pixel must be to be an outlier, and how much it must differ from the
     // median of its neighbours.
     alone_enough: f32,
     off_enough: f32,
-    // The paper's bounds on the mean gradient.
+    // The paper's bounds of the mean gradient.
     detailed: f32,
     smooth_: f32,
     // The noise that outliers are measured by, the noise that is smoothed
@@ -46,15 +46,14 @@ struct Tile {
     masked: u32,
     // Entries of a section of the cells.
     stride: u32,
-    // By how much a pixel in a clump differs from those around, and how many of them may
-    // be like it.
+    // Clumps: least difference to the pixels around, and how many of these may be like it.
     clump: f32,
     like_a_clump: u32,
     // Share of the impulses, and what nearly all of them are off by; zero if that is not
     // known.
     impulses: f32,
     amplitude: f32,
-    // What is wanted of a pixel at least and at most, as a part of the limit.
+    // Bounds of the factor of the detection threshold.
     wanted_least: f32,
     wanted_most: f32,
     // A pixel is clearly an impulse that is beyond all but one of its neighbours by more than

@@ -3,8 +3,8 @@
 use super::{Gpu, GpuError};
 use alloc::string::String;
 
-/// Pixels (or entries) from which on a device is worth its start: below, the
-/// processor is done before it is ready.
+/// Pixels (or entries) from which on a device is faster: below, the processor finishes before
+/// the device is initialised.
 const WORTH_IT: u64 = 8 << 20;
 
 /// Where to compute.
@@ -12,24 +12,22 @@ const WORTH_IT: u64 = 8 << 20;
 #[non_exhaustive]
 pub enum Backend {
     /// Graphics hardware if there is any and the job is large enough for it
-    /// (8 megapixels), the processor otherwise. Never software that stands in
-    /// for hardware.
+    /// (8 megapixels), the processor otherwise. Never a software adapter.
     #[default]
     Auto,
     /// The processor.
     Cpu,
-    /// The best adapter there is, even if it is software.
+    /// The best adapter, a software one included.
     Gpu,
     /// The best adapter with this in its name.
     Named(String),
 }
 
 impl Backend {
-    /// The device to compute `pixels` of images on; nothing stands for the
-    /// processor.
+    /// The device for images of `pixels` pixels; `None` is the processor.
     ///
     /// # Errors
-    /// If a device was asked for, and there is none: as [`Gpu::new`].
+    /// If a device was requested and there is none: as [`Gpu::new`].
     pub fn open(&self, pixels: u64) -> Result<Option<Gpu>, GpuError> {
         match self {
             Self::Auto if pixels < WORTH_IT => Ok(None),

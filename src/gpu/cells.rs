@@ -1,10 +1,9 @@
-//! What is known of the points of all problems of a batch:
-//! `shaders/shared/cells.wgsl`.
+//! The data of all points of all problems of a batch: `shaders/shared/cells.wgsl`.
 
 use super::{Gpu, GpuError};
 use alloc::vec::Vec;
 
-/// The parts of the buffer, each with one entry for every point of every problem.
+/// The sections of the buffer, each with one entry for every point of every problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
     Data,
@@ -18,7 +17,7 @@ pub(super) enum Section {
 }
 
 impl Section {
-    /// In the order of the shaders' numbers.
+    /// The same numbers as in the shaders.
     pub(super) const ALL: [Self; 8] = [
         Self::Data,
         Self::Calm,
@@ -36,8 +35,7 @@ pub(super) const fn padded(n: u32) -> u32 {
     n.next_multiple_of(4)
 }
 
-/// A row-major matrix of `n` x `n` entries with its rows filled up with zeros to
-/// [`padded`].
+/// A row-major `n` x `n` matrix, its rows padded with zeros to [`padded`].
 pub(super) fn padded_rows(matrix: &[f32], n: usize) -> Vec<f32> {
     let width = n.next_multiple_of(4);
     let mut padded = Vec::with_capacity(matrix.len() / n * width);
@@ -48,7 +46,7 @@ pub(super) fn padded_rows(matrix: &[f32], n: usize) -> Vec<f32> {
     padded
 }
 
-/// The same with rows of zeros to make it square, as products take it.
+/// The same with rows of zeros to make it square, for products.
 pub(super) fn padded_square(matrix: &[f32], n: usize) -> Vec<f32> {
     let width = n.next_multiple_of(4);
     let mut square = padded_rows(matrix, n);
@@ -70,7 +68,7 @@ impl Cells {
         4 * Section::ALL.len() as u64 * padded(n) as u64
     }
 
-    /// Room for `most` problems of `n` points.
+    /// A buffer for `most` problems of `n` points.
     pub(super) fn new(gpu: &Gpu, n: u32, most: usize) -> Result<Self, GpuError> {
         let stride = padded(n) as usize * most;
         let buffer = gpu.storage("cells", Section::ALL.len() * stride)?;

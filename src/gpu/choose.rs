@@ -13,19 +13,19 @@ pub(super) const PARTS: &[&str] = &[
     include_str!("../../shaders/shared/cells.wgsl"),
     include_str!("../../shaders/choose.wgsl"),
 ];
-/// Rungs that the shader looks at: `RUNGS` there.
+/// Number of rungs: `RUNGS` in the shader.
 const RUNGS: usize = 8;
-/// Threads of a workgroup at most: each has three sums for every rung.
+/// Largest workgroup: each thread has three sums for every rung.
 pub(super) const MOST_THREADS: u32 = 32;
-/// Pixels of a region that are many.
+/// Regions with more pixels are large.
 const MANY: u32 = 256;
 
-/// When a choice is made: the names of the entry points.
+/// The entry points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Moment {
     /// Before the search, without suspects.
     Before,
-    /// The gradient has made it.
+    /// The rung was chosen by the gradient.
     Given,
     /// After the search, without outliers.
     After,
@@ -48,7 +48,7 @@ pub(super) struct Choose {
 
 impl Choose {
     pub(super) fn new(gpu: &Gpu, n: u32, moment: Moment) -> Result<Self, GpuError> {
-        // Large regions need them all, or a software adapter ends their loops.
+        // Large regions need all threads, or a software adapter ends their loops.
         let workgroup = if n > MANY { MOST_THREADS } else { gpu.workgroup().min(MOST_THREADS) };
         let allowed = gpu.limits().max_compute_workgroup_storage_size;
         let needed = workgroup_bytes(n, workgroup);

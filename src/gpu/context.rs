@@ -1,4 +1,4 @@
-//! A device, and how it is found.
+//! Adapters and devices.
 
 use super::GpuError;
 use super::shader::{Kernel, Shader};
@@ -11,18 +11,17 @@ use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use wgpu::DeviceType;
 
-/// How long a device may take to answer. Batches are made for a small part of it.
+/// Timeout of a submission. Batches are sized for a small part of it.
 pub(super) const PATIENCE: Duration = Duration::from_mins(1);
-/// Workgroups along one dimension that every device has.
+/// Workgroups along one dimension that every device allows.
 pub(super) const MOST_GROUPS: u32 = 65_535;
-/// Threads of a workgroup, on graphics cards and on software that stands in.
+/// Threads of a workgroup, on hardware and on software adapters.
 const WORKGROUP: u32 = 64;
 const SOFTWARE_WORKGROUP: u32 = 8;
 
 /// A GPU, ready to compute; cheap to clone.
 ///
-/// Pipelines are built when they are first needed and kept, so one `Gpu` should
-/// serve a whole program.
+/// Pipelines are built when they are first needed and kept: use one `Gpu` for a whole program.
 #[derive(Clone)]
 pub struct Gpu {
     inner: Arc<Inner>,
@@ -35,12 +34,11 @@ struct Inner {
     limits: wgpu::Limits,
     adapter: Adapter,
     kernels: Mutex<HashMap<String, Kernel>>,
-    /// Why the device was lost, or what it complained about outside of what
-    /// it was asked for.
+    /// Why the device was lost, or an error outside of any error scope.
     lost: Arc<OnceLock<String>>,
 }
 
-/// What an adapter says about itself.
+/// Description of an adapter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Adapter {
@@ -52,7 +50,7 @@ pub struct Adapter {
     pub driver: String,
     /// Discrete, integrated, virtual, software or other.
     pub kind: &'static str,
-    /// Whether it is a program on the processor.
+    /// Whether it is a software implementation.
     pub software: bool,
 }
 
@@ -104,17 +102,16 @@ fn ranked(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
 }
 
 impl Gpu {
-    /// The best adapter there is; a program that stands in for one
-    /// ([`Adapter::software`]) only if there is nothing else.
+    /// The best adapter; a software implementation ([`Adapter::software`]) only if there is no
+    /// hardware.
     ///
     /// # Errors
-    /// [`GpuError::NoAdapter`] without any, [`GpuError::Device`] if it gives no
-    /// device.
+    /// [`GpuError::NoAdapter`] without any adapter, [`GpuError::Device`] if it gives no device.
     pub fn new() -> Result<Self, GpuError> {
         Self::find("adapter", |_| true)
     }
 
-    /// The best adapter that is hardware.
+    /// The best hardware adapter.
     ///
     /// # Errors
     /// As [`new`](Self::new); [`GpuError::NoAdapter`] also if there is software
@@ -151,7 +148,7 @@ impl Gpu {
         };
         let (device, queue) = pollster::block_on(adapter.request_device(&wanted))
             .map_err(|error| GpuError::Device(error.to_string()))?;
-        // A device of our own: nothing it says may end the program.
+        // An uncaptured error must not end the program.
         let gpu = Self::from_device(device, queue);
         let lost = gpu.inner.lost.clone();
         gpu.inner.device.set_device_lost_callback(move |reason, message| {
@@ -164,8 +161,8 @@ impl Gpu {
         Ok(gpu)
     }
 
-    /// A device that is there already. Its limits may be as low as
-    /// `wgpu::Limits::downlevel_defaults()`; what does not fit is refused.
+    /// From an existing device. Its limits may be as low as `wgpu::Limits::downlevel_defaults()`;
+    /// problems that do not fit are refused.
     #[must_use]
     pub fn from_device(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         let adapter = Adapter::new(&device.adapter_info());
@@ -186,8 +183,7 @@ impl Gpu {
     /// depends on it.
     ///
     /// # Errors
-    /// [`GpuError::Limit`] if the device does not have as many,
-    /// [`GpuError::Input`] for another number.
+    /// [`GpuError::Limit`] if the device allows fewer, [`GpuError::Input`] for another number.
     pub fn with_workgroup(mut self, threads: u32) -> Result<Self, GpuError> {
         if !(threads.is_power_of_two() && (8..=256).contains(&threads)) {
             let value = threads as usize;
@@ -221,7 +217,7 @@ impl Gpu {
         self.workgroup
     }
 
-    /// The most threads of a workgroup; more than 256 are never used.
+    /// Largest number of threads of a workgroup; at most 256 are used.
     pub(super) fn most_threads(&self) -> u32 {
         let limits = &self.inner.limits;
         let allowed = limits.max_compute_workgroup_size_x;
@@ -236,13 +232,13 @@ impl Gpu {
         self.inner.device.features().contains(wgpu::Features::TIMESTAMP_QUERY)
     }
 
-    /// The most bytes that a buffer and its binding can have.
+    /// Largest size of a buffer and its binding in bytes.
     pub(super) fn largest_binding(&self) -> u64 {
         let limits = &self.inner.limits;
         limits.max_storage_buffer_binding_size.min(limits.max_buffer_size)
     }
 
-    /// The shader with these constants: built the first time, kept from then on.
+    /// The pipeline of a shader with these constants, built at the first request.
     pub(super) fn kernel(
         &self,
         shader: &Shader,
@@ -258,8 +254,7 @@ impl Gpu {
         Ok(kernel)
     }
 
-    /// Runs `work` on the device; what the device has to complain about comes
-    /// back as an error.
+    /// Runs `work` in error scopes; the device's errors are returned.
     pub(super) fn guarded<R>(&self, work: impl FnOnce(&wgpu::Device) -> R) -> Result<R, GpuError> {
         self.check_lost()?;
         let device = &self.inner.device;
@@ -315,7 +310,7 @@ impl fmt::Debug for Gpu {
     }
 }
 
-/// Refuses what is beyond a limit of the device.
+/// Checks a limit of the device.
 pub(super) fn check_limit(what: &'static str, needed: u64, allowed: u64) -> Result<(), GpuError> {
     if needed > allowed { Err(GpuError::Limit { what, needed, allowed }) } else { Ok(()) }
 }

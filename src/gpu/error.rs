@@ -1,4 +1,4 @@
-//! What can go wrong with a device.
+//! Errors of a device.
 
 use crate::Error;
 use alloc::string::String;
@@ -10,14 +10,14 @@ use core::fmt;
 pub enum GpuError {
     /// There is no such adapter.
     NoAdapter {
-        /// What was looked for.
+        /// What was requested.
         wanted: String,
-        /// What there is instead; empty if there is nothing.
+        /// The adapters that exist; empty if there are none.
         found: String,
     },
     /// The adapter gave no device, or refused a shader: a driver's message.
     Device(String),
-    /// The device was lost on the way.
+    /// The device was lost.
     Lost(String),
     /// The device has not enough memory.
     OutOfMemory(String),
@@ -25,14 +25,14 @@ pub enum GpuError {
     Limit {
         /// Which limit.
         what: &'static str,
-        /// How much of it the problem takes.
+        /// What the problem needs.
         needed: u64,
-        /// How much the device allows.
+        /// What the device allows.
         allowed: u64,
     },
     /// The device has not answered.
     TimedOut {
-        /// How long it was waited for.
+        /// The timeout.
         seconds: u64,
     },
     /// The input is wrong, wherever it is computed.

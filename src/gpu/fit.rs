@@ -13,8 +13,8 @@ use crate::{Error, Fit, Kernel, Outlier, Plan, Stop, StopReason, StopRule};
 use alloc::vec::Vec;
 use std::time::Instant;
 
-/// Outliers that a search on the device has room for, unless half of the points
-/// are more. Those that need more are solved by the processor.
+/// Capacity of a search on the device in outliers, or half of the points if that is less.
+/// Problems with more are solved by the processor.
 const ROOM: usize = 32;
 
 /// A [`Plan`] on a device, for many fits at once.
@@ -25,13 +25,13 @@ pub struct GpuPlan<'p, K> {
     maker: wgpu::Buffer,
 }
 
-/// Fits that a device has made.
+/// Fits computed on a device.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct GpuFits<K> {
     /// The fits, in order.
     pub fits: Vec<Fit<f32, K>>,
-    /// How it went.
+    /// Statistics and errors of the device.
     pub report: GpuReport,
 }
 
@@ -49,7 +49,7 @@ impl<K: Kernel<f32>> Plan<f32, K> {
 
 impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
     /// Fits many `y`, one after another in `ys`, each as long as the plan has
-    /// points. If the device fails on the way, the processor does what is left.
+    /// points. If the device fails, the processor computes the rest.
     ///
     /// # Errors
     /// [`Error::Dimension`] if `ys` does not come in groups of the number of
@@ -70,8 +70,7 @@ impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
         Ok(GpuFits { fits, report })
     }
 
-    /// The fit that the device has found; nothing where it is not to be
-    /// trusted.
+    /// The fit that the device has found; `None` where its result is not reliable.
     fn finish(&self, y: &[f32], rule: Rule, searched: Searched) -> Option<Fit<f32, K>> {
         let Searched { residual, outliers, reason } = searched;
         if leaves_traces(y, &outliers) || rule == Rule::Automatic && is_coarse(y, &outliers) {
@@ -141,8 +140,8 @@ impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
             let (found, seconds) =
                 download.read(gpu, |bytes, seconds| (found(bytes, shape, cap, batch), seconds))?;
             for (y, found) in ys.chunks_exact(n).zip(found) {
-                // Beyond the room there was, and where the largest values may
-                // leave their rounding, the processor has the word.
+                // The processor solves problems beyond the capacity, and those whose largest values may
+                // dominate the rounding.
                 let finished = found.and_then(|found| self.finish(y, shape.rule, found));
                 fits.push(match finished {
                     Some(fit) => fit,
@@ -156,14 +155,14 @@ impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
     }
 }
 
-/// What the device has found of a problem.
+/// The device's result for a problem.
 struct Searched {
     residual: Vec<f32>,
     outliers: Vec<Outlier<f32>>,
     reason: StopReason,
 }
 
-/// What the device has found of each problem; nothing where it was not enough.
+/// The device's result for each problem; `None` where its capacity was exceeded.
 fn found(bytes: &[u8], shape: Shape, cap: usize, batch: usize) -> Vec<Option<Searched>> {
     let n = shape.n as usize;
     let each = padded(shape.n) as usize;
@@ -195,10 +194,10 @@ fn found(bytes: &[u8], shape: Shape, cap: usize, batch: usize) -> Vec<Option<Sea
     found.collect()
 }
 
-/// Whether at any step of the search the data that were left had a last digit,
-/// which the device does not look for.
+/// Whether at any step the remaining data were within rounding of zero, which the device does
+/// not check.
 fn is_coarse(y: &[f32], outliers: &[Outlier<f32>]) -> bool {
-    // Zero where a point is out, as residuals are.
+    // Zero where a point has been removed, as residuals are.
     let mut left = alloc::vec![1.0; y.len()];
     let mut found = stop::resolution(y, &left) > 0.0;
     for outlier in outliers {
@@ -208,7 +207,7 @@ fn is_coarse(y: &[f32], outliers: &[Outlier<f32>]) -> bool {
     found
 }
 
-/// What a search of `n` points is built for.
+/// The pipeline constants of a search of `n` points.
 fn shape(n: usize, cap: usize, stop: &Stop<f32>) -> Shape {
     let rule = match stop.rule {
         stop::Rule::ResidualNorm(epsilon) => Rule::ResidualNorm(epsilon),
@@ -228,7 +227,7 @@ fn shape(n: usize, cap: usize, stop: &Stop<f32>) -> Shape {
     }
 }
 
-/// The reason of a rule that was met.
+/// The stop reason of a rule.
 fn met(rule: Rule) -> StopReason {
     match rule {
         Rule::MaxResidual(_) => StopReason::MaxResidual,

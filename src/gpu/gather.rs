@@ -1,4 +1,4 @@
-//! Regions out of an image: `shaders/gather.wgsl`.
+//! Copies regions from an image: `shaders/gather.wgsl`.
 
 use super::cells::padded;
 use super::shader::{Kernel, Shader, Step};
@@ -24,8 +24,7 @@ impl Gather {
         Ok(Self { kernel: gpu.kernel(&SHADER, &[("WG", workgroup.into())])?, workgroup })
     }
 
-    /// `count` regions of `n` pixels, on the tile, the pixels, what is seen of
-    /// them, the masks, and the cells.
+    /// `count` regions of `n` pixels; buffers: tile, pixels, looks, masks, cells.
     pub(super) fn step(
         &self,
         device: &wgpu::Device,

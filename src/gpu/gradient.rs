@@ -21,7 +21,7 @@ impl Gradient {
         Ok(Self { kernel: gpu.kernel(&SHADER, &[("WG", gpu.workgroup().into())])? })
     }
 
-    /// On the tile, the pixels, and the problems whose rungs are chosen.
+    /// Buffers: tile, pixels, and the problems whose rungs are chosen.
     pub(super) fn step(
         &self,
         device: &wgpu::Device,

@@ -14,21 +14,21 @@ use bytemuck::{Pod, Zeroable};
 
 pub(super) const SHADER: Shader =
     Shader { entry: "gram", parts: &[include_str!("../../shaders/gram.wgsl")] };
-/// Instructions of a formula, and values that wait for one, at most: `MOST` and
-/// `DEPTH` in the shader.
+/// Largest number of instructions of a formula and largest stack depth: `MOST` and `DEPTH` in
+/// the shader.
 const MOST: usize = 32;
 const DEPTH: usize = 16;
-/// Entries of the matrix that a batch makes at most.
+/// Largest number of matrix entries in a batch.
 const BATCH: usize = 1 << 24;
 
 /// A kernel that a device can compute: the built-in ones, their sums, products
 /// and multiples.
 pub trait DeviceKernel: Kernel<f32> {
-    /// Writes the kernel down for the device.
+    /// Translates the kernel for the device.
     fn formula(&self, formula: &mut Formula);
 }
 
-/// A kernel as a device reads it: instructions on a stack.
+/// A kernel as a program for a stack machine.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Formula {
     program: Vec<[f32; 4]>,
@@ -36,7 +36,7 @@ pub struct Formula {
     highest: usize,
 }
 
-/// What an instruction does, in the shader's numbers.
+/// Operation codes; the same numbers as in the shader.
 #[derive(Debug, Clone, Copy)]
 enum Instruction {
     Gaussian,
@@ -52,7 +52,7 @@ enum Instruction {
 }
 
 impl Formula {
-    /// An instruction that takes `taken` values off the stack, and leaves one.
+    /// An instruction that pops `taken` values and pushes one.
     fn push(&mut self, instruction: Instruction, taken: usize, numbers: [f32; 3]) {
         let [a, b, c] = numbers;
         self.program.push([f32::from(instruction as u8), a, b, c]);

@@ -18,9 +18,9 @@ pub(super) const SHADER: Shader = Shader {
 };
 /// Points of a bar of the histogram, as in `regression::stop::histogram`.
 const POINTS_PER_BAR: u32 = 10;
-/// Bytes of the columns of all searches of a batch, at most.
+/// Largest size of W for all searches of a batch, in bytes.
 const COLUMNS_BYTES: u64 = 64 << 20;
-/// llvmpipe ends all loops of a thread after 65535 rounds together.
+/// llvmpipe ends the loops of a thread after 65535 rounds in total.
 const SOFTWARE_ROUNDS: u64 = 60_000;
 /// Bytes of workgroup memory beside the arrays.
 const SINGLES: u64 = 64;
@@ -29,9 +29,9 @@ const SINGLES: u64 = 64;
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
 pub(super) struct Problem {
-    /// Which residual maker.
+    /// Index of the residual maker.
     pub(super) rung: u32,
-    /// The studentised residual that the search ends at.
+    /// The studentised residual at which the search ends.
     pub(super) limit: f32,
     /// How many outliers were found.
     pub(super) count: u32,
@@ -39,18 +39,18 @@ pub(super) struct Problem {
     pub(super) reason: u32,
 }
 
-/// What is the same for all problems.
+/// Parameters of all problems.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub(super) struct Search {
     pub(super) cap: u32,
     pub(super) threshold: f32,
     pub(super) stride: u32,
-    /// What an outlier is off by at least, with [`Rule::Extreme`], and how far from the
-    /// limit, as a part of it, points are taken out in part.
+    /// With [`Rule::Extreme`]: least magnitude of an outlier, and the relative distance to the
+    /// threshold within which a part of an outlier is removed.
     pub(super) size: f32,
     pub(super) doubt: f32,
-    /// What outliers are usually off by: see [`Usual`].
+    /// Modal amplitude of the outliers: see [`Usual`].
     pub(super) usual: f32,
     pub(super) alike: f32,
     pub(super) below: f32,
@@ -62,27 +62,27 @@ impl Search {
     /// For at most `cap` outliers of each problem in `cells`.
     pub(super) fn new(shape: &Shape, cap: u32, cells: &Cells) -> Self {
         let threshold = shape.rule.threshold();
-        // Nothing is usual: distances must not be zero, that is all.
+        // No modal amplitude; the distances only have to be non-zero.
         let (usual, alike, below, above, peak) = (0.0, 0.0, 1.0, 1.0, 0.0);
         let (stride, size, doubt) = (cells.stride, 0.0, 0.0);
         Self { cap, threshold, stride, size, doubt, usual, alike, below, above, peak }
     }
 
-    /// The same where it is known what outliers are usually off by.
+    /// The same with a modal amplitude.
     pub(super) fn with(self, usual: Usual<f32>) -> Self {
         let Usual { size, alike, reach: (below, above), peak } = usual;
         Self { usual: size, alike, below, above, peak, ..self }
     }
 }
 
-/// Why a search ended, in the shader's numbers.
+/// Why a search ended: the shader's numbers.
 pub(super) mod reason {
     pub(in crate::gpu) const MET: u32 = 0;
     pub(in crate::gpu) const CAP: u32 = 1;
     pub(in crate::gpu) const KNOWN_SINGULAR: u32 = 3;
 }
 
-/// The rules that end a search.
+/// Stopping rules.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Rule {
     /// The studentised residual against each problem's own limit.
@@ -111,7 +111,7 @@ impl Rule {
         }
     }
 
-    /// What it compares with.
+    /// The value it compares with.
     fn threshold(self) -> f32 {
         match self {
             Self::MaxResidual(epsilon)
@@ -122,18 +122,18 @@ impl Rule {
     }
 }
 
-/// What the shader is built for.
+/// The pipeline constants.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Shape {
     /// Points of a problem.
     pub(super) n: u32,
-    /// Outliers at most.
+    /// Largest number of outliers.
     pub(super) k: u32,
     pub(super) rule: Rule,
     pub(super) studentized: bool,
     /// Whether the points have flags.
     pub(super) flagged: bool,
-    /// Whether those without a flag matter.
+    /// Whether points without a flag are needed.
     pub(super) whole: bool,
 }
 
@@ -166,8 +166,8 @@ impl Shape {
         u64::from(padded(self.n)) * u64::from(self.k)
     }
 
-    /// Threads of a workgroup: as the device has it, or as many more as keep the
-    /// loops of a thread within what a software adapter runs.
+    /// Threads of a workgroup: the device's default, or as many as keep the loops of a thread within
+    /// the limit of software adapters.
     fn workgroup(&self, gpu: &Gpu) -> Result<u32, GpuError> {
         let mut workgroup = gpu.workgroup();
         if gpu.adapter().software {
@@ -181,8 +181,7 @@ impl Shape {
         Ok(workgroup)
     }
 
-    /// Rounds of all loops of a thread if there are as many outliers as there is
-    /// room for; a little more, to be safe.
+    /// Upper bound of the rounds of all loops of a thread, at full capacity.
     fn rounds(&self, workgroup: u32) -> u64 {
         let (k, threads) = (u64::from(self.k), u64::from(workgroup));
         let blocks = u64::from(self.n).div_ceil(4).div_ceil(threads);
@@ -197,7 +196,7 @@ impl Shape {
         k * (step + rule + k / (2 * threads) + 2) + 5 * points + threads
     }
 
-    /// Problems of a batch at most.
+    /// Largest number of problems in a batch.
     pub(super) fn most(&self, gpu: &Gpu) -> Result<usize, GpuError> {
         let columns = 4 * self.columns();
         let largest = gpu.largest_binding();
@@ -237,7 +236,7 @@ impl Greedy {
         Ok(Self { kernel: gpu.kernel(&SHADER, &shape.constants(workgroup))? })
     }
 
-    /// On the search, the residual makers, the problems, the cells and the columns.
+    /// Buffers: search, residual makers, problems, cells, columns of W.
     pub(super) fn step(
         &self,
         device: &wgpu::Device,

@@ -1,8 +1,8 @@
-//! Whole images: everything that happens to a region, on the device.
+//! Whole images on the device.
 //!
-//! Of an image, rectangles of regions go to the device one after another: the
-//! pixels up, one submission, the pixels and the outliers down. While one is
-//! computed the next is uploaded and the last is put in its place.
+//! Rectangles of regions are processed one after another: upload of the pixels, one submission,
+//! download of pixels and outliers. While one is computed the next is uploaded and the previous
+//! one is added to the result.
 
 use super::batch::{AHEAD, Kernels, Pending, Tables, Work};
 use super::context::MOST_GROUPS;
@@ -21,14 +21,14 @@ use std::time::Instant;
 
 /// A [`DenoisePlan`] on a device.
 ///
-/// Everything that is the same for all images is on the device already. If the
-/// device fails on the way, the processor does what is left.
+/// Everything that is the same for all images is on the device. If the device fails, the
+/// processor computes the rest.
 #[derive(Debug)]
 pub struct GpuDenoisePlan<'p> {
     plan: &'p DenoisePlan<f32>,
     gpu: Gpu,
     tables: Tables,
-    /// Memory of the device, while no image is at work.
+    /// Buffers that no image is using.
     work: Mutex<Option<Work>>,
 }
 
@@ -38,7 +38,7 @@ pub struct GpuDenoisePlan<'p> {
 pub struct GpuDenoised {
     /// The image.
     pub denoised: Denoised<f32>,
-    /// How it went.
+    /// Statistics and errors of the device.
     pub report: GpuReport,
 }
 
@@ -51,7 +51,7 @@ impl DenoisePlan<f32> {
     pub fn on(&self, gpu: &Gpu) -> Result<GpuDenoisePlan<'_>, GpuError> {
         let tables = Tables::new(gpu, &self.ladder)?;
         let plan = GpuDenoisePlan { plan: self, gpu: gpu.clone(), tables, work: Mutex::default() };
-        // What does not fit is refused now, and no image waits for a compiler.
+        // Compiles the pipelines and checks the limits now, not with the first image.
         Kernels::new(gpu, &plan.shape(false), self.settings.smoothing)?;
         Ok(plan)
     }
@@ -93,7 +93,7 @@ impl GpuDenoisePlan<'_> {
         let mut run = Run::new(self.plan, band, rows.clone(), conditions)?;
         let all = run.contributing();
         let mut report = GpuReport::default();
-        // All rows of a strip are asked for, or none.
+        // A strip is requested as a whole or not at all.
         for part in [all.start..rows.start, rows.clone(), rows.end..all.end] {
             let mut done = part.start;
             if report.fallback.is_none() {
@@ -155,7 +155,7 @@ impl GpuDenoisePlan<'_> {
         Ok(())
     }
 
-    /// What the search is built for.
+    /// The constants of the search pipeline.
     fn shape(&self, known: bool) -> Shape {
         let n = self.plan.ladder.n;
         let detection = self.plan.settings.detection;
@@ -164,7 +164,7 @@ impl GpuDenoisePlan<'_> {
             Detection::Histogram { e0, reading } => Rule::Histogram { e0, reading },
             Detection::MaxResidual(epsilon) => Rule::MaxResidual(epsilon),
         };
-        // Pixels known to be bad are taken out beyond what a search may find.
+        // Pixels known to be bad do not count towards the cap of a search.
         let k = if known { n - n.isqrt() } else { n / 2 };
         Shape {
             n: word(n),
@@ -176,10 +176,10 @@ impl GpuDenoisePlan<'_> {
         }
     }
 
-    /// Regions of a batch at most.
+    /// Largest number of regions in a batch.
     fn most_regions(&self, grid: &Grid, shape: &Shape) -> Result<usize, GpuError> {
         let mut most = shape.most(&self.gpu)?;
-        // As many pixels as can be bound, as many rows as can be dispatched.
+        // Limited by the size of bindings and by the number of workgroups.
         let fits = |most| {
             let (held, rows) = Work::held(grid, most);
             8 * held as u64 <= self.gpu.largest_binding() && rows <= MOST_GROUPS as usize
@@ -191,7 +191,7 @@ impl GpuDenoisePlan<'_> {
     }
 }
 
-/// Rows of regions that nothing is known of yet.
+/// Rows of regions that have not been processed.
 fn empty_strip(job: &Job<'_, f32>, rows: Range<usize>) -> Strip<f32> {
     let grid = &job.grid;
     let width = grid.width();

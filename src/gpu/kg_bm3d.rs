@@ -8,9 +8,8 @@ use crate::denoise::{KgBm3dDenoised, KgBm3dPlan, Masks, Plane, Repaired};
 
 /// A [`KgBm3dPlan`] whose first half runs on a device.
 ///
-/// [`repair`](Self::repair) leaves the processor nearly idle and
-/// [`KgBm3dPlan::finish`] does not need the device: with several images, repair
-/// the next on another thread while one is finished.
+/// [`repair`](Self::repair) leaves the processor nearly idle and [`KgBm3dPlan::finish`] does not
+/// use the device: with several images, repair the next on another thread while one is finished.
 #[derive(Debug)]
 pub struct GpuKgBm3dPlan<'p> {
     plan: &'p KgBm3dPlan<f32>,

@@ -1,4 +1,4 @@
-//! What neighbours say about pixels: `shaders/look.wgsl`.
+//! Order statistics of the neighbours: `shaders/look.wgsl`.
 
 use super::shader::{Kernel, Shader, Step};
 use super::tile::Tile;
@@ -27,7 +27,7 @@ impl Look {
         Ok(Self { kernel: gpu.kernel(&SHADER, &[("WG", workgroup.into())])?, workgroup })
     }
 
-    /// On the tile, the pixels, and what is seen.
+    /// Buffers: tile, pixels, looks.
     pub(super) fn step(
         &self,
         device: &wgpu::Device,

@@ -1,9 +1,8 @@
 //! Compute shaders, on any GPU (feature `gpu`).
 //!
-//! The regions of an image, or many fits on one plan, are small problems that do
-//! not depend on one another: a device solves them side by side, one workgroup
-//! each, in 32-bit floats. What comes out is what the processor's `f32` path gives,
-//! but for rounding.
+//! The regions of an image, or many fits on one plan, are small independent problems: a device
+//! solves them in parallel, one workgroup each, in 32-bit floats. The results are those of the
+//! processor's `f32` path, up to rounding.
 //!
 //! ```no_run
 //! use kgard::denoise::{Denoiser, Masks, Plane};
@@ -20,17 +19,16 @@
 //! # Ok::<(), kgard::gpu::GpuError>(())
 //! ```
 //!
-//! # What can go wrong
+//! # Errors
 //!
-//! No adapter, or one that is too small, is an error where the device is opened or
-//! a plan is put on it. From then on a lost device or a full one costs time only:
-//! the processor does what is left, and [`GpuReport::fallback`] says why. Nothing
-//! in here panics.
+//! A missing adapter, or limits that are too small, are errors when the device is opened or a
+//! plan is uploaded. If a device is lost or out of memory later, the processor computes the
+//! rest, and [`GpuReport::fallback`] says why. Nothing in here panics.
 //!
-//! # How it is divided
+//! # Batches
 //!
-//! Batches are cut so that no buffer exceeds the device's limits and none takes
-//! longer than about a tenth of a second; two are on their way at a time. The
+//! Batches are sized so that no buffer exceeds the device's limits and none takes
+//! longer than about a tenth of a second; two are in flight at a time. The
 //! limits of WebGPU are enough (256 threads and 16 KiB of memory a workgroup,
 //! bindings of 128 MiB), and so are `wgpu::Limits::downlevel_defaults()`.
 

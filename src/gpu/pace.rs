@@ -1,13 +1,13 @@
-//! How much of a job is given to a device at once.
+//! The size of batches.
 
 use core::time::Duration;
 
-/// How long a batch may take: far from what makes a system's watchdog end it.
+/// Target duration of a batch: far below the limit of a system's watchdog.
 const TARGET: Duration = Duration::from_millis(100);
 /// Problems of the first batch, before anything is known about the device.
 const FIRST: usize = 128;
 
-/// The size of batches, by how long the last ones took.
+/// Adapts the size of batches to the duration of the last ones.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pace {
     most: usize,
@@ -15,7 +15,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// At most `most` problems at once.
+    /// At most `most` problems in a batch.
     pub(super) fn new(most: usize) -> Self {
         Self { most, next: FIRST.min(most) }
     }
@@ -25,8 +25,8 @@ impl Pace {
         self.next
     }
 
-    /// Learns from a batch. Grows fourfold at most: the next problems may be
-    /// harder.
+    /// Updates the size after a batch, by a factor of four at most: the next problems may take
+    /// longer.
     pub(super) fn learn(&mut self, problems: usize, took: Duration) {
         let share = TARGET.as_secs_f64() / took.as_secs_f64().max(1e-6);
         let next = (problems as f64 * share.clamp(0.05, 4.0)).max(1.0);

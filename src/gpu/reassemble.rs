@@ -1,4 +1,4 @@
-//! Regions put together again: `shaders/reassemble.wgsl`.
+//! Blends regions into an image: `shaders/reassemble.wgsl`.
 
 use super::shader::{Kernel, Shader, Step};
 use super::tile::Tile;
@@ -24,7 +24,7 @@ impl Reassemble {
         Ok(Self { kernel: gpu.kernel(&SHADER, &[("WG", workgroup.into())])?, workgroup })
     }
 
-    /// On the tile, the cells, the shares and the result.
+    /// Buffers: tile, cells, shares, result.
     pub(super) fn step(
         &self,
         device: &wgpu::Device,

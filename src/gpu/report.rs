@@ -1,21 +1,21 @@
-//! How a device did.
+//! Statistics of a device.
 
 use super::GpuError;
 
-/// How a device did.
+/// Statistics of a device.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct GpuReport {
     /// Submissions to the device.
     pub batches: usize,
-    /// Seconds that the device computed, if it has a clock.
+    /// Seconds of computation, if the device has time stamps.
     pub device_seconds: Option<f64>,
-    /// Why the processor had to go on, if it had to.
+    /// Why the processor computed the rest, if it did.
     pub fallback: Option<GpuError>,
 }
 
 impl GpuReport {
-    /// One more batch, and the seconds that the device took for it.
+    /// Counts a batch and its seconds.
     pub(super) fn count_batch(&mut self, seconds: Option<f64>) {
         self.batches += 1;
         self.add_seconds(seconds);
@@ -27,7 +27,7 @@ impl GpuReport {
         }
     }
 
-    /// Takes in how another part of the work went.
+    /// Adds the statistics of another part of the work.
     pub(super) fn add(&mut self, other: Self) {
         self.batches += other.batches;
         self.add_seconds(other.device_seconds);

@@ -8,10 +8,10 @@ use bytemuck::{Pod, Zeroable};
 
 pub(super) const SHADER: Shader =
     Shader { entry: "residual", parts: &[include_str!("../../shaders/residual.wgsl")] };
-/// Rows and vectors that a thread works on: `SIDE` in the shader.
+/// Rows and vectors of a thread's tile: `SIDE` in the shader.
 const SIDE: u32 = 8;
 
-/// How many vectors of how many entries.
+/// Number and length of the vectors.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub(super) struct Product {

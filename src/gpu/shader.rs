@@ -1,4 +1,4 @@
-//! Shaders, pipelines, and the memory they work on.
+//! Shaders, pipelines and buffers.
 
 use super::context::{PATIENCE, check_limit};
 use super::{Gpu, GpuError};
@@ -12,11 +12,11 @@ use std::sync::mpsc;
 pub(super) struct Shader {
     /// Its name in the source.
     pub(super) entry: &'static str,
-    /// The file, and what it shares with others, one after another.
+    /// The source, with the shared files before it.
     pub(super) parts: &'static [&'static str],
 }
 
-/// A shader that has been compiled.
+/// A compiled entry point.
 #[derive(Clone)]
 pub(super) struct Kernel {
     pipeline: wgpu::ComputePipeline,
@@ -49,13 +49,13 @@ impl Kernel {
         Self { pipeline, layout }
     }
 
-    /// This kernel on these buffers, bound in their order.
+    /// Binds these buffers in their order.
     pub(super) fn bind(&self, device: &wgpu::Device, buffers: &[&wgpu::Buffer]) -> Bound {
         let numbered: Vec<_> = (0..).zip(buffers.iter().copied()).collect();
         self.bind_to(device, &numbered)
     }
 
-    /// This kernel on these buffers, bound to the numbers beside them.
+    /// Binds these buffers to the given binding numbers.
     pub(super) fn bind_to(&self, device: &wgpu::Device, buffers: &[(u32, &wgpu::Buffer)]) -> Bound {
         let entries = buffers.iter().map(|&(binding, buffer)| wgpu::BindGroupEntry {
             binding,
@@ -71,21 +71,20 @@ impl Kernel {
     }
 }
 
-/// A kernel on what it works on.
+/// A kernel with its bind group.
 #[derive(Clone)]
 pub(super) struct Bound {
     pipeline: wgpu::ComputePipeline,
     group: wgpu::BindGroup,
 }
 
-/// A step of a submission: a kernel, what it works on, and how many workgroups
-/// along x and y.
+/// A dispatch: a kernel, its bindings, and the number of workgroups along x and y.
 pub(super) struct Step {
     pub(super) bound: Bound,
     pub(super) groups: (u32, u32),
 }
 
-/// Records steps, in order.
+/// Records dispatches, in order.
 pub(super) fn record(pass: &mut wgpu::ComputePass<'_>, steps: &[Step]) {
     for Step { bound, groups } in steps {
         pass.set_pipeline(&bound.pipeline);
@@ -95,8 +94,7 @@ pub(super) fn record(pass: &mut wgpu::ComputePass<'_>, steps: &[Step]) {
 }
 
 impl Gpu {
-    /// Memory for `count` scalars or indices of 32 bits on the device; no less
-    /// than one, because there is no empty binding.
+    /// A buffer of `count` 32-bit words; at least one, because a binding cannot be empty.
     pub(super) fn storage(
         &self,
         what: &'static str,
@@ -108,7 +106,7 @@ impl Gpu {
         self.buffer(what, bytes, Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST)
     }
 
-    /// The same with something in it.
+    /// The same, initialised.
     pub(super) fn upload<T: bytemuck::Pod>(
         &self,
         what: &'static str,
@@ -120,7 +118,7 @@ impl Gpu {
         Ok(buffer)
     }
 
-    /// Memory for a structure that all threads read.
+    /// A uniform buffer for a structure.
     pub(super) fn uniform<T: bytemuck::Pod>(
         &self,
         what: &'static str,
@@ -129,7 +127,7 @@ impl Gpu {
         self.uniform_of(what, bytemuck::bytes_of(value))
     }
 
-    /// Memory for these bytes, which all threads read.
+    /// A uniform buffer of these bytes.
     pub(super) fn uniform_of(
         &self,
         what: &'static str,
@@ -152,13 +150,12 @@ impl Gpu {
         self.guarded(|device| device.create_buffer(&descriptor))
     }
 
-    /// Writes to the beginning of a buffer, before what is submitted next.
+    /// Writes to the beginning of a buffer, before the next submission.
     pub(super) fn write(&self, buffer: &wgpu::Buffer, bytes: &[u8]) -> Result<(), GpuError> {
         self.guarded(|_| self.queue().write_buffer(buffer, 0, bytes))
     }
 
-    /// Runs steps, then copies parts of buffers to `staging`: from an offset on so
-    /// many bytes.
+    /// Runs dispatches, then copies (offset, length) parts of buffers to `staging`.
     pub(super) fn submit(
         &self,
         steps: &[Step],
@@ -188,7 +185,7 @@ impl Gpu {
             let submission = self.queue().submit([encoder.finish()]);
             let mapped = 0..end + if clock.is_some() { Clock::BYTES } else { 0 };
             staging.buffer.map_async(wgpu::MapMode::Read, mapped, move |result| {
-                // Nobody may be waiting any more.
+                // The receiver may be gone.
                 let _ = sender.send(result);
             });
             submission
@@ -197,7 +194,7 @@ impl Gpu {
         Ok(Download { submission, receiver, buffer: staging.buffer.clone(), end, clock })
     }
 
-    /// Memory of the processor that the device can write to.
+    /// A buffer that the processor can map.
     pub(super) fn staging(&self, bytes: u64) -> Result<Staging, GpuError> {
         use wgpu::BufferUsages as Usage;
         let bytes = bytes.max(4) + Clock::BYTES;
@@ -206,7 +203,7 @@ impl Gpu {
         Ok(Staging { buffer })
     }
 
-    /// A clock on the device, if it has one.
+    /// Time stamps, if the device has them.
     pub(super) fn clock(&self) -> Result<Option<Clock>, GpuError> {
         if !self.has_timestamps() {
             return Ok(None);
@@ -225,13 +222,13 @@ impl Gpu {
     }
 }
 
-/// Memory of the processor that the device writes results to.
+/// The buffer that results are copied to.
 #[derive(Debug)]
 pub(super) struct Staging {
     buffer: wgpu::Buffer,
 }
 
-/// Results on their way.
+/// Results in flight.
 pub(super) struct Download {
     submission: wgpu::SubmissionIndex,
     receiver: mpsc::Receiver<Result<(), wgpu::BufferAsyncError>>,
@@ -241,8 +238,8 @@ pub(super) struct Download {
 }
 
 impl Download {
-    /// Waits, and hands the results over, one after another as they were asked
-    /// for; then the seconds that the device took, if it has a clock.
+    /// Waits; returns the results in the order of the request, and the seconds that the device took,
+    /// if it has time stamps.
     pub(super) fn read<R>(
         self,
         gpu: &Gpu,
@@ -250,7 +247,7 @@ impl Download {
     ) -> Result<R, GpuError> {
         gpu.wait(self.submission)?;
         let lost = |what: &str| GpuError::Lost(what.into());
-        // Another thread that waits for the device may be about to tell us.
+        // Another thread that polls the device may complete the request.
         match self.receiver.recv_timeout(PATIENCE) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return Err(lost(&alloc::format!("{error}"))),

@@ -1,4 +1,4 @@
-//! A rectangle of regions, as the shaders of `shaders/shared/tile.wgsl` see it.
+//! A rectangle of regions, laid out as in `shaders/shared/tile.wgsl`.
 
 use crate::denoise::Grid;
 use crate::denoise::detect::classifier::WANTED;
@@ -57,16 +57,14 @@ impl Cut {
         first..(self.columns.end * grid.core() + grid.margin()).min(grid.width())
     }
 
-    /// The columns of pixels to be held: what the regions cover, with their
-    /// neighbours, in whole blocks.
+    /// The columns of pixels held: those the regions cover and their neighbours, in whole blocks.
     pub(super) fn held_columns(&self, grid: &Grid) -> Range<usize> {
         let out = self.out_columns(grid);
         let first = (out.start / BLOCK * BLOCK).saturating_sub(BLOCK);
         first..(out.end.next_multiple_of(BLOCK) + BLOCK).min(grid.width())
     }
 
-    /// The rows of pixels to be held: what the regions cover, with their
-    /// neighbours and those around them.
+    /// The rows of pixels held: those the regions cover, with the rows of the pattern around.
     pub(super) fn held_rows(&self, grid: &Grid) -> Range<usize> {
         let out = grid.covered_by(self.rows.clone());
         out.start.saturating_sub(REACH)..(out.end + REACH).min(grid.height())
@@ -117,7 +115,7 @@ pub(super) struct Tile {
     clear_spread: f32,
 }
 
-/// A count as the shaders have it; no image is larger.
+/// A count as `u32`; no image is larger.
 pub(super) fn word(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }

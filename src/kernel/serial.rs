@@ -28,7 +28,7 @@ impl Name {
     }
 }
 
-/// Writes a kernel as its shadow.
+/// Serialises a kernel as the plain struct that is validated when it is read.
 macro_rules! write_as_shadow {
     ($kernel:ident<$($generic:ident),*>) => {
         impl<$($generic: Clone + Serialize),*> Serialize for kernel::$kernel<$($generic),*> {
@@ -39,7 +39,7 @@ macro_rules! write_as_shadow {
     };
 }
 
-/// Shadows of kernels that `new` makes of their parameters.
+/// Plain structs of kernels that `new` builds from their parameters.
 macro_rules! shadows {
     ($($kernel:ident { $($field:ident: $type:ty),+ })+) => {$(
         #[derive(Serialize, Deserialize)]
@@ -109,7 +109,7 @@ impl Serialize for kernel::Linear {
 
 read_by_shadow!(Linear => kernel::Linear);
 
-/// Shadows of kernels that are made of two; these have been checked.
+/// Plain structs of kernels composed of two, which have been validated.
 macro_rules! pairs {
     ($($kernel:ident)+) => {$(
         #[derive(Serialize, Deserialize)]

@@ -16,7 +16,7 @@ pub(crate) struct Packed<T> {
 }
 
 impl<T: Real> Packed<T> {
-    /// Packs the row-major matrix `a` with so many `columns`.
+    /// Packs the row-major matrix `a` of `columns` columns.
     pub(crate) fn new(a: &[T], columns: usize) -> Self {
         let rows = a.len() / columns;
         let mut panels = alloc::vec![T::zero(); rows.next_multiple_of(lanes::<T>()) * columns];
@@ -35,8 +35,7 @@ impl<T: Real> Packed<T> {
     }
 }
 
-/// Entries of many vectors, each with one `stride` after the one before: those from `start`
-/// on.
+/// Strided vectors: entry `k` of vector `i` is `of[i * stride + start + k]`.
 pub(crate) struct Entries<V> {
     pub(crate) of: V,
     pub(crate) stride: usize,
@@ -102,7 +101,7 @@ impl<T: Real> Routine for Multiply<'_, T> {
 }
 
 impl<T: Real> Multiply<'_, T> {
-    /// Of the last panel half may be enough.
+    /// Uses half of the lanes for the last panel where these suffice.
     #[inline(always)]
     fn halving<const LANES: usize, const HALF: usize, const FUSED: bool>(mut self) {
         let rows = self.matrix.rows;
@@ -112,7 +111,7 @@ impl<T: Real> Multiply<'_, T> {
         self.rows::<LANES, HALF, TALL, FUSED>(whole..rows);
     }
 
-    /// Some rows of the matrix, from the first of a panel on: `WIDTH` of each panel, times
+    /// A range of rows that begins with a panel: the first `WIDTH` lanes of each panel, times
     /// `HEIGHT` vectors at a time.
     #[inline(always)]
     fn rows<const LANES: usize, const WIDTH: usize, const HEIGHT: usize, const FUSED: bool>(

@@ -3,13 +3,12 @@
 //! A plain x86-64 build is compiled for SSE2. The hot routines are therefore
 //! written as ordinary generic Rust inside a [`Routine`] and compiled twice:
 //! for the baseline, and for AVX2 with fused multiply-add, chosen when they
-//! are called. What consists of products of matrices is compiled once more, for AVX-512:
-//! nothing else has so much to do at once that wider registers pay. On AArch64 the baseline
-//! has fused multiply-add already.
+//! are called. Matrix products are compiled a third time, for AVX-512; other routines gain
+//! nothing from wider registers. On AArch64 the baseline has fused multiply-add.
 //!
 //! Only rounding may differ: `a * b + c` is rounded once where it is fused
-//! ([`multiply_add`]) and twice where it is not. AVX2 and AVX-512 give the same bits but for
-//! inverses, whose sums are taken in another order.
+//! ([`multiply_add`]) and twice where it is not. AVX2 and AVX-512 give the same bits, except for
+//! inverses, whose sums have another order.
 
 use crate::Real;
 use core::any::TypeId;
@@ -26,7 +25,7 @@ pub(crate) trait Routine: Sized {
     type Output;
     /// `FUSED` says that a fused multiply-add is one instruction here.
     fn run<const FUSED: bool>(self) -> Self::Output;
-    /// Whether [`run_wide`](Self::run_wide) is quicker.
+    /// Whether [`run_wide`](Self::run_wide) is faster.
     #[inline(always)]
     fn gains_by_width(&self) -> bool {
         false
@@ -38,7 +37,7 @@ pub(crate) trait Routine: Sized {
     }
 }
 
-/// Runs `routine` on the widest instruction set that it makes use of and this processor has.
+/// Runs `routine` with the widest instruction set that the routine and the processor support.
 #[inline]
 pub(crate) fn dispatch<R: Routine>(routine: R) -> R::Output {
     #[cfg(all(test, feature = "std"))]
@@ -90,8 +89,7 @@ mod x86 {
 
 /// `a * b + c`, fused where the hardware does it in one instruction.
 ///
-/// Types other than `f32` and `f64` keep the two operations: their `mul_add`
-/// may be anything.
+/// Types other than `f32` and `f64` round twice: nothing is known of their `mul_add`.
 #[inline(always)]
 pub(crate) fn multiply_add<T: Real, const FUSED: bool>(a: T, b: T, c: T) -> T {
     if FUSED && is_native::<T>() { a.mul_add(b, c) } else { a * b + c }
@@ -113,7 +111,7 @@ mod tests {
     use alloc::vec::Vec;
     use core::cell::Cell;
 
-    /// What is to run in this thread, whatever the processor has.
+    /// Forces an instruction set in this thread.
     #[derive(Clone, Copy)]
     pub(super) enum Body {
         Fused,
@@ -124,8 +122,8 @@ mod tests {
         pub(super) static BODY: Cell<Option<Body>> = const { Cell::new(None) };
     }
 
-    /// All that gains by width, on a problem of size `n`: what has the same bits in any
-    /// case, and the inverse.
+    /// All routines with an AVX-512 version, on a problem of size `n`: those with the same bits
+    /// as the AVX2 version, and the inverse.
     fn everything<T: Real>(n: usize, body: Option<Body>) -> [Vec<T>; 2] {
         BODY.set(body);
         let entry = |i: usize| constant((i * i % 101) as f64 / 101.0 - 0.5);

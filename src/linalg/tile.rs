@@ -14,11 +14,11 @@ use crate::Real;
 
 /// Rows of a register tile: eight sums of 256 bits hide the latency of an addition.
 pub(crate) const ROWS: usize = 4;
-/// Rows of a tall one: as many registers, if each holds all lanes or only half of the lanes are
-/// wanted.
+/// Rows of a tall tile: the same number of registers, where a register holds all lanes or only
+/// half of the lanes are computed.
 pub(crate) const TALL: usize = 8;
 
-/// Whether this target has vector registers worth filling.
+/// Whether this target has vector registers.
 const VECTORS: bool = cfg!(any(
     target_arch = "x86",
     target_arch = "x86_64",
@@ -39,7 +39,7 @@ pub(crate) const fn lanes<T>() -> usize {
 /// `tile[r][l] = sum over k of rows[r][k] * panel[k][l]` in the first `WIDTH` lanes, for
 /// [`ROWS`] or [`TALL`] rows.
 ///
-/// Only as many entries as the panel is deep are read of each row.
+/// Reads `panel.len()` entries of each row.
 #[inline(always)]
 pub(crate) fn tile<
     T: Real,
@@ -60,7 +60,8 @@ pub(crate) fn tile<
     }
 }
 
-/// Writes down a tile with a variable for each row: an array of so many sums stays in memory.
+/// Expands a tile with one variable for each row: the compiler keeps an array of sums in
+/// memory, not in registers.
 macro_rules! define_tile {
     ($name:ident, $rows:ident: $($sum:ident $row:ident)*) => {
         #[inline(always)]

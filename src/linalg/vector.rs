@@ -1,4 +1,4 @@
-//! Vector operations, most of them to be inlined into a [`Routine`].
+//! Vector operations, most of them inlined into a [`Routine`].
 
 use super::simd::{Routine, dispatch, multiply_add};
 use super::tile::with_lanes;
@@ -87,7 +87,7 @@ fn sum_of<T: Real, const LANES: usize>(lanes: [T; LANES]) -> T {
     halved(lanes, |a, b| a + b)
 }
 
-/// What becomes of all lanes if their number is halved again and again.
+/// Pairwise reduction of all lanes.
 #[inline(always)]
 fn halved<T: Real, const LANES: usize>(mut lanes: [T; LANES], of_two: impl Fn(T, T) -> T) -> T {
     let mut width = LANES;
@@ -140,12 +140,13 @@ pub(crate) fn subtract_combination<T: Real, const FUSED: bool>(
     combine::<T, FUSED>(y, factors, rows, -T::one());
 }
 
-/// Rows up to this length are short.
+/// Longest row that counts as short.
 const SHORT: usize = 128;
-/// So many entries of short rows stay in registers.
+/// Entries of short rows that are held in registers.
 const SEVERAL: usize = 8;
 
-/// Of short rows a few entries at a time, of long ones four rows in a pass: the same sums.
+/// Short rows are processed a few entries at a time, long ones four rows in a pass; the sums
+/// have the same order.
 #[inline(always)]
 fn combine<T: Real, const FUSED: bool>(y: &mut [T], factors: &[T], rows: &[T], sign: T) {
     let n = y.len();
@@ -186,13 +187,12 @@ pub(crate) fn max_magnitude<T: Real>(x: &[T]) -> T {
     dispatch(MaxMagnitude(x))
 }
 
-/// Where the largest absolute value is, the first of equals, and what it is;
-/// nowhere if all are zero.
+/// Index and value of the largest absolute value, the first of equals; `None` if all are zero.
 pub(crate) fn largest<T: Real>(x: &[T]) -> (Option<usize>, T) {
     dispatch(Largest(x))
 }
 
-/// The same within a [`Routine`].
+/// The same inside a [`Routine`].
 #[inline(always)]
 pub(crate) fn largest_of<T: Real, const FUSED: bool>(x: &[T]) -> (Option<usize>, T) {
     if x.len() <= SHORT {
@@ -201,7 +201,7 @@ pub(crate) fn largest_of<T: Real, const FUSED: bool>(x: &[T]) -> (Option<usize>,
     with_lanes!(T, largest_lanes::<FUSED>(x))
 }
 
-/// All places are looked at: among a few that is quicker than a jump that nobody can guess.
+/// Branch-free over all places: for short lists faster than mispredicted branches.
 #[inline(always)]
 fn largest_of_few<T: Real, const FUSED: bool>(x: &[T]) -> (Option<usize>, T) {
     const NOWHERE: u32 = u32::MAX;
@@ -284,7 +284,7 @@ mod tests {
     use super::{SHORT, largest};
     use alloc::vec::Vec;
 
-    /// The first of the largest, one after the other.
+    /// The first of the largest, by a plain loop.
     fn one_by_one(x: &[f32]) -> (Option<usize>, f32) {
         let mut found = (None, 0.0);
         for (i, x) in x.iter().enumerate() {

@@ -1,5 +1,4 @@
-//! A kernel with a name, the input it looks at, and which of its numbers are
-//! learned.
+//! A named kernel, the input it depends on, and which of its numbers are learned.
 
 use crate::kernel::dot::Dot;
 use crate::kernel::lengths::Lengths;

@@ -1,4 +1,4 @@
-//! Kernels that are chosen when the program runs.
+//! Kernels chosen at run time.
 
 mod leaf;
 mod parse;
@@ -20,7 +20,7 @@ use core::ops::{Add, Mul};
 use leaf::Leaf;
 
 /// Any of the kernels of this crate, of their sums and their products, chosen by
-/// a text when the program runs.
+/// a text at run time.
 ///
 /// ```
 /// use kgard::kernel::AnyKernel;
@@ -65,13 +65,13 @@ use leaf::Leaf;
 ///   `matern52(0.3)`, `matern52(0.3, 20)`. Of `periodic` they are the periods,
 ///   which must be given. `linear` and `polynomial` want a word with each:
 ///   `polynomial(degree=2)`.
-/// * `[x2]` behind a name: the kernel looks at the second input only.
-/// * A number that is given is kept. One that is not begins at 1 and is learned,
+/// * `[x2]` behind a name: the kernel depends on the second input only.
+/// * A number that is given is fixed. One that is omitted starts at 1 and is learned,
 ///   as is one with `~` before it: `matern52(~0.3)`. The terms of a sum have
-///   weights, `0.5 * linear`; that of the first term is kept unless it says
-///   otherwise, because the scale of a kernel and $\lambda$ do the same. The
-///   degree (3), gamma (1), the offset of a polynomial (1) and the origin (0) are
-///   not learned unless the offset has a `~`.
+///   weights, `0.5 * linear`; that of the first term is fixed unless it has a `~`,
+///   because the scale of a kernel is equivalent to $\lambda$. The degree (3), gamma (1),
+///   the offset of a polynomial (1) and the origin (0) are fixed; the offset is learned with
+///   a `~`.
 ///
 /// What [`Display`](core::fmt::Display) writes is read back as the same kernel.
 ///
@@ -108,13 +108,13 @@ struct Term<T> {
 
 /// A number and whether it is learned.
 type Marked<T> = (T, bool);
-/// The weight of a product, if it has one, and what is multiplied.
+/// The weight of a product, if it has one, and its factors.
 type Factors<T> = (Option<Marked<T>>, Vec<AnyKernel<T>>);
 
 /// Entries of a row that are added or multiplied at a time.
 const BLOCK: usize = 64;
 
-/// Does the same with whichever leaf it is.
+/// Evaluates the same expression for each kind of leaf.
 macro_rules! each_leaf {
     ($node:expr, $leaf:ident => $do:expr, $($rest:tt)+) => {
         match $node {
@@ -128,8 +128,8 @@ macro_rules! each_leaf {
 use each_leaf;
 
 impl<T: Real> AnyKernel<T> {
-    /// The kernel of the differences of points that this is, if it is one of all
-    /// inputs and neither a sum nor a product.
+    /// This kernel as a kernel of differences, if it depends on all inputs and is neither a sum nor
+    /// a product.
     pub fn as_radial(&self) -> Option<&PerInput<T, Vec<T>>> {
         match &self.0 {
             Node::Radial(leaf) if leaf.input.is_none() => Some(&leaf.part),
@@ -137,8 +137,8 @@ impl<T: Real> AnyKernel<T> {
         }
     }
 
-    /// The polynomial of the inner product $a^T b$ that this is, if it is one of all
-    /// inputs, about zero, of length 1; [`Linear`] is one of degree 1.
+    /// This kernel as a polynomial of the inner product $a^T b$, if it depends on all inputs with
+    /// origin 0 and length 1; [`Linear`] has degree 1.
     pub fn as_polynomial(&self) -> Option<Polynomial<T>> {
         match &self.0 {
             Node::Dot(leaf) if leaf.input.is_none() => leaf.part.as_polynomial(),
@@ -146,7 +146,7 @@ impl<T: Real> AnyKernel<T> {
         }
     }
 
-    /// The weighted terms that this is the sum of.
+    /// The weighted terms of the sum.
     fn into_terms(self) -> Vec<Term<T>> {
         match self.0 {
             Node::Sum(terms) => terms,
@@ -154,7 +154,7 @@ impl<T: Real> AnyKernel<T> {
         }
     }
 
-    /// The one weighted term that this is, which is learned if nothing is said.
+    /// The kernel as one weighted term; an omitted weight is learned.
     fn into_term(self) -> Term<T> {
         match self.0 {
             Node::Sum(mut terms) if terms.len() == 1 => terms.remove(0),
@@ -162,8 +162,7 @@ impl<T: Real> AnyKernel<T> {
         }
     }
 
-    /// The factors of this kernel, and its weight, if it has one, with whether
-    /// that is learned.
+    /// The factors, and the weight, if there is one, with whether it is learned.
     fn into_factors(self) -> Factors<T> {
         match self.0 {
             Node::Product(factors) => (None, factors),
@@ -176,7 +175,7 @@ impl<T: Real> AnyKernel<T> {
         }
     }
 
-    /// The product of `factors`, of which there is one at least, and a weight.
+    /// The product of a non-empty list of `factors` and a weight.
     fn product(weight: Option<Marked<T>>, mut factors: Vec<Self>) -> Self {
         let kernel =
             if factors.len() == 1 { factors.remove(0) } else { Self(Node::Product(factors)) };

@@ -1,4 +1,4 @@
-//! Texts as kernels.
+//! Parsing of kernels.
 
 use super::leaf::Leaf;
 use super::text::Name;
@@ -12,11 +12,11 @@ use alloc::{vec, vec::Vec};
 use core::fmt;
 use core::str::FromStr;
 
-/// Parentheses within parentheses, at most: deeper texts are not meant well.
+/// Largest depth of nested parentheses.
 const DEEPEST: usize = 32;
-/// Bytes of a text, at most; names and numbers of a dozen inputs fill a tenth.
+/// Largest length of a text in bytes; a kernel of a dozen inputs takes a tenth of that.
 const LONGEST: usize = 1 << 16;
-/// Degree of a polynomial, at most: an `f64` has no room for more.
+/// Largest degree of a polynomial: beyond it an `f64` overflows.
 const HIGHEST_DEGREE: u32 = 1000;
 
 /// Why a text is no kernel, and where.
@@ -24,13 +24,13 @@ const HIGHEST_DEGREE: u32 = 1000;
 pub struct ParseKernelError {
     /// Characters before the place.
     at: usize,
-    /// What stands there; nothing at the end of the text.
+    /// The token there; empty at the end of the text.
     found: String,
     why: String,
 }
 
 impl ParseKernelError {
-    /// How many characters of the text come before the place that is wrong.
+    /// Number of characters before the error.
     #[must_use]
     pub fn position(&self) -> usize {
         self.at
@@ -127,7 +127,7 @@ struct Numbers<T> {
 }
 
 impl<'a> Parser<'a> {
-    /// The next token, which stays where it is.
+    /// The next token, without consuming it.
     fn peek(&mut self) -> &'a str {
         let rest = self.text[self.at..].trim_start();
         self.at = self.text.len() - rest.len();
@@ -140,7 +140,7 @@ impl<'a> Parser<'a> {
         token
     }
 
-    /// Takes `token` if it is the next one.
+    /// Consumes `token` if it is the next one.
     fn take(&mut self, token: &str) -> bool {
         let found = self.peek() == token;
         if found {
@@ -153,7 +153,7 @@ impl<'a> Parser<'a> {
         if self.take(token) { Ok(()) } else { Err(self.wrong(&format!("`{token}` is missing"))) }
     }
 
-    /// Something is wrong with the next token.
+    /// An error at the next token.
     fn wrong(&mut self, why: &str) -> Wrong {
         self.peek();
         Wrong { at: self.at, why: why.to_string() }
@@ -264,7 +264,7 @@ impl<'a> Parser<'a> {
         Ok(Some(index - 1))
     }
 
-    /// What stands in the parentheses behind a name, if there are any.
+    /// The arguments in parentheses behind a name, if there are any.
     fn numbers<T: Real>(&mut self, name: Name) -> Parsed<Numbers<T>> {
         let mut numbers =
             Numbers { lengths: None, number: None, degree: None, gamma: None, origin: None };
@@ -408,7 +408,7 @@ fn is_positive<T: Real>(x: T) -> bool {
     x > T::zero() && x.is_finite()
 }
 
-/// The kernel of this name; a number of which nothing is said is 1 and learned.
+/// The kernel of this name; an omitted number is 1 and learned.
 fn node<T: Real>(name: Name, numbers: Numbers<T>, input: Option<usize>) -> Node<T> {
     let (lengths, lengths_learned) = numbers.lengths.unwrap_or((vec![T::one()], true));
     let (number, learned) = numbers.number.unwrap_or((T::one(), true));

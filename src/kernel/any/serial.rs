@@ -1,5 +1,5 @@
-//! A kernel in a file is its text: names and numbers, checked as any other text
-//! by the one parser there is, which no nesting makes run out of stack.
+//! A saved kernel is its text. It is read by the parser of command lines, which limits
+//! nesting, so that no file overflows the stack.
 
 use super::AnyKernel;
 use crate::{Kernel, Real};

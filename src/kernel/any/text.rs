@@ -1,4 +1,4 @@
-//! Kernels as texts.
+//! Formatting of kernels as text.
 
 use super::leaf::Leaf;
 use super::{AnyKernel, Node, Term};
@@ -80,12 +80,12 @@ fn list<T: Real>(values: &[T], learned: bool) -> String {
     }
 }
 
-/// Whether a learned number stands where one begins of which nothing is said.
+/// Whether a learned number has its default value and can be omitted.
 fn is_open<T: Real>(values: &[T], learned: bool) -> bool {
     learned && values == [T::one()]
 }
 
-/// What stands between the parentheses, and which input is looked at.
+/// The numbers in parentheses, and the index of the input.
 fn write<K>(f: &mut Formatter<'_>, name: Name, leaf: &Leaf<K>, numbers: &[String]) -> fmt::Result {
     write!(f, "{name}")?;
     if !numbers.is_empty() {

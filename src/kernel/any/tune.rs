@@ -1,4 +1,4 @@
-//! What is learned of a kernel with a name.
+//! The learned parameters of a named kernel.
 //!
 //! Parameters are numbered as the text has them, from left to right: a term's
 //! weight, then its kernel's; lengths before the other number.
@@ -16,8 +16,8 @@ impl<T: Real> AnyKernel<T> {
         self
     }
 
-    /// The same kernel with nothing kept: all numbers are learned, except for the
-    /// weights of first terms, a degree and an origin.
+    /// The same kernel with all numbers learned, except for the weights of first terms, degrees
+    /// and origins.
     #[must_use]
     pub fn with_all_learned(mut self) -> Self {
         self.learn(true);
@@ -150,8 +150,8 @@ fn scale<T: Real>(entries: &mut [T], by: T) {
 }
 
 impl<T: Real> Tunable<T> for AnyKernel<T> {
-    /// An origin that nobody has given becomes the centre of the points, in which
-    /// polynomials are best conditioned; nothing else changes its meaning.
+    /// Moves an origin that was not given to the centre of the points, where polynomials are best
+    /// conditioned.
     fn standardised(&self, centres: &[T], scales: &[T]) -> Result<Self, Error> {
         let mut kernel = self.clone();
         let back: Vec<T> = scales.iter().map(|scale| scale.recip()).collect();
