@@ -17,26 +17,26 @@ use kgard::tune::Trend;
 use std::path::PathBuf;
 
 /// Robust non-linear regression: fits a smooth function to data and finds the
-/// values that are simply wrong. The same for the pixels of pictures.
+/// outliers. Image denoising: finds impulses and removes noise.
 ///
 /// Results go to standard output, messages to standard error. Exit code: 0
-/// done, 1 failed, 2 wrong usage.
+/// success, 1 failure, 2 usage error.
 #[derive(Debug, Parser)]
 #[command(name = "kgard", version, propagate_version = true, after_help = EXAMPLES)]
 pub(crate) struct Cli {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Say nothing but what failed
+    /// Print errors only
     #[arg(short, long, global = true)]
     quiet: bool,
-    /// Say how results came about, as well
+    /// Print details of the computation
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     verbose: bool,
 }
 
 impl Cli {
-    /// How much the user wants to know.
+    /// Verbosity.
     pub(crate) fn loudness(&self) -> Loudness {
         match (self.quiet, self.verbose) {
             (true, _) => Loudness::Quiet,
@@ -64,21 +64,21 @@ pub(crate) enum Command {
     Fit(Box<FitArgs>),
     /// Evaluate a saved model at the rows of a CSV file
     Predict(PredictArgs),
-    /// Make a plan for a device that measures at fixed points
+    /// Precompute a plan for a device with a fixed sampling grid
     Plan(PlanArgs),
-    /// Clean long series: wrong values found, gaps filled, noise taken out
+    /// Clean long series: flag outliers, fill gaps, remove noise
     Clean(CleanArgs),
-    /// Take impulses and noise out of pictures
+    /// Remove impulses and noise from pictures
     Denoise(DenoiseArgs),
-    /// Put noise and impulses into a picture
+    /// Add noise and impulses to a picture
     Corrupt(CorruptArgs),
     /// Compare pictures: PSNR and SSIM
     Metrics(MetricsArgs),
-    /// Run the paper's experiments and compare
+    /// Run the paper's experiments and compare with its tables
     Reproduce(ReproduceArgs),
-    /// Denoise pictures on a page in the browser, on this machine
+    /// Denoise pictures in the browser, with a server on this machine
     Serve(ServeArgs),
-    /// List the GPUs to compute on
+    /// List the GPUs
     Devices(DevicesArgs),
     /// Print a script that lets a shell complete command lines
     Completions(CompletionsArgs),
@@ -119,47 +119,47 @@ summary goes to standard error.";
 pub(crate) struct FitArgs {
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// How to fit
+    /// The method
     #[arg(long, value_enum, default_value_t = Method::Kgard)]
     pub(crate) method: Method,
-    /// What the size of an outlier weighs in RAM: residuals beyond M/2 are
+    /// Weight of the l1 norm of the outliers in RAM: residuals beyond M/2 are
     /// outliers [default: from the noise in the data]
     #[arg(long, value_name = "M", value_parser = positive, allow_negative_numbers = true)]
     pub(crate) mu: Option<f64>,
-    /// When to stop: `norm:E` or `max:E` when the 2-norm of the residual or its
-    /// largest entry is at most E, `auto` when none stands out [default: auto]
+    /// Stopping rule: `norm:E` or `max:E` stop when the 2-norm or the largest
+    /// magnitude of the residual is at most E, `auto` at a threshold from the
+    /// noise [default: auto]
     #[arg(long, value_name = "RULE", allow_hyphen_values = true)]
     pub(crate) stop: Option<StopArg>,
-    /// Take out at most K outliers
+    /// Remove at most K outliers
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
     pub(crate) at_most: Option<usize>,
-    /// Solve again with this lambda once the outliers are found: finding them
-    /// wants a large lambda, estimating the function a small one
+    /// Solve again with this lambda after the search: detection works best with
+    /// a large lambda, estimation with a smaller one
     #[arg(long, value_name = "L2", value_parser = positive, allow_negative_numbers = true)]
     pub(crate) refit_lambda: Option<f64>,
-    /// A linear trend beside the function, which goes on where there are no data
-    /// [default: as steep as the data say]
+    /// A linear trend in addition to the function, for extrapolation [default:
+    /// estimated]
     #[arg(long, value_enum, value_name = "WHETHER")]
     trend: Option<TrendArg>,
-    /// Do not centre and scale inputs and target by robust deviations before
-    /// tuning
+    /// Do not standardise inputs and target (by medians and robust deviations)
+    /// before tuning
     #[arg(long)]
     pub(crate) raw: bool,
-    /// Say how sure the function is: in predictions, deviations and the interval
-    /// that a measurement lies in with this probability, and a band in the plot;
-    /// of tuned models
+    /// Add uncertainty: standard deviations and prediction intervals of this
+    /// probability in predictions, and a band in the plot; tuned models only
     #[arg(long, value_name = "LEVEL", value_parser = share, num_args = 0..=1, default_missing_value = "0.95")]
     pub(crate) interval: Option<f64>,
     /// Save the model, for `kgard predict`
     #[arg(short, long, value_name = "MODEL.json")]
     pub(crate) output: Option<PathBuf>,
-    /// Evaluate the function at the rows of this file too
+    /// Also evaluate the function at the rows of this file
     #[arg(long, value_name = "GRID.csv", requires = "predictions")]
     pub(crate) predict: Option<PathBuf>,
-    /// Where the predictions go
+    /// Write the predictions to this file
     #[arg(long, value_name = "OUT.csv", requires = "predict")]
     pub(crate) predictions: Option<PathBuf>,
-    /// Draw the data, the function and the outliers: SVG or PNG by the name
+    /// Plot the data, the function and the outliers: SVG or PNG by the extension
     #[arg(long, value_name = "FIT.svg|FIT.png")]
     pub(crate) plot: Option<PathBuf>,
     /// Print one JSON object instead of the summary
@@ -171,10 +171,10 @@ pub(crate) struct FitArgs {
     pub(crate) penalty: PenaltyArgs,
 }
 
-/// Whether there is a linear trend.
+/// Linear trend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum TrendArg {
-    /// As steep as the data say
+    /// Estimated, with a prior on its slopes
     Auto,
     /// Without a penalty on slopes
     Yes,
@@ -183,7 +183,7 @@ enum TrendArg {
 }
 
 impl FitArgs {
-    /// The trend that is asked for.
+    /// The requested trend.
     pub(crate) fn trend(&self) -> Trend {
         match self.trend {
             None | Some(TrendArg::Auto) => Trend::Automatic,
@@ -192,7 +192,7 @@ impl FitArgs {
         }
     }
 
-    /// Options that only a tuned model has a use for.
+    /// Options that apply to tuned models only.
     pub(crate) fn tuning_options(&self) -> [(bool, &'static str); 3] {
         [
             (self.trend.is_some(), "--trend"),
@@ -224,11 +224,11 @@ pub(crate) struct PredictArgs {
     /// Where to evaluate it, a CSV file; `-` is standard input
     #[arg(value_name = "GRID.csv")]
     pub(crate) grid: PathBuf,
-    /// Add columns with the standard deviation and the interval that a measurement
-    /// lies in with this probability; of tuned models
+    /// Add columns with the standard deviation and the prediction interval of this
+    /// probability; tuned models only
     #[arg(long, value_name = "LEVEL", value_parser = share, num_args = 0..=1, default_missing_value = "0.95")]
     pub(crate) interval: Option<f64>,
-    /// Where the predictions go; `-` is standard output
+    /// Write the predictions to this file; `-` is standard output
     #[arg(short, long, value_name = "OUT.csv", default_value = "-")]
     pub(crate) output: PathBuf,
 }
@@ -244,7 +244,7 @@ On the device, `include!(\"plan.rs\")` or `kgard::include_plan!(\"plan.bin\")`."
 #[derive(Debug, Args)]
 #[command(after_help = PLAN_EXAMPLES)]
 pub(crate) struct PlanArgs {
-    /// The points at which the device measures, a CSV file of inputs only; `-`
+    /// The sampling points of the device, a CSV file of inputs only; `-`
     /// is standard input
     #[arg(value_name = "GRID.csv")]
     pub(crate) grid: PathBuf,
@@ -272,14 +272,14 @@ pub(crate) enum Scalar {
     F64,
 }
 
-/// The penalty and its strength.
+/// The penalty and its parameter.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Penalty")]
 pub(crate) struct PenaltyArgs {
-    /// The strength of the penalty [default of fit: from the data]
+    /// The penalty parameter [default of fit: from the data]
     #[arg(long, value_name = "L", value_parser = positive, allow_negative_numbers = true)]
     lambda: Option<f64>,
-    /// What is penalised [default: l2; rkhs for RAM]
+    /// The penalty [default: l2; rkhs for RAM]
     #[arg(long, value_enum)]
     regularizer: Option<Norm>,
     /// Multiply lambda by F at the first and the last M rows (l2 only)
@@ -288,8 +288,7 @@ pub(crate) struct PenaltyArgs {
 }
 
 impl PenaltyArgs {
-    /// The strength, if it was given, and the kind of penalty, which is
-    /// `default` if it was not.
+    /// Lambda, if it was given, and the penalty, or `default`.
     pub(crate) fn parts(&self, default: Norm) -> Result<(Option<f64>, Norm, Option<Border>)> {
         let norm = self.regularizer.unwrap_or(default);
         if self.border.is_some() && norm == Norm::Rkhs {
@@ -309,12 +308,12 @@ impl PenaltyArgs {
         ]
     }
 
-    /// Whether the ends of the data have a penalty of their own.
+    /// Whether lambda differs at the ends of the data.
     pub(crate) fn has_border(&self) -> bool {
         self.border.is_some()
     }
 
-    /// The penalty, with a strength that must have been given.
+    /// The penalty; lambda must have been given.
     pub(crate) fn given(&self) -> Result<Penalty> {
         let (lambda, norm, border) = self.parts(Norm::L2)?;
         let lambda = lambda.ok_or_else(|| {

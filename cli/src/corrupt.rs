@@ -17,7 +17,7 @@ use kgard::interop::image::{peak, planes, with_planes};
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// The size of the paper's impulses, of the peak.
+/// Magnitude of the paper's impulses, as a fraction of the peak.
 const IMPULSE: f64 = 100.0 / 255.0;
 
 const EXAMPLES: &str = "\
@@ -54,16 +54,16 @@ pub(crate) struct CorruptArgs {
     /// Impulses on this fraction of the pixels, 0 to 1, after the Gaussian noise
     #[arg(long, value_name = "F", value_parser = fraction, allow_negative_numbers = true)]
     impulses: Option<f64>,
-    /// The size of additive impulses [default: 100, of 255]
+    /// Magnitude of additive impulses [default: 100, of 255]
     #[arg(long, value_name = "V", value_parser = not_negative, allow_negative_numbers = true)]
     impulse_value: Option<f64>,
-    /// What impulses do
+    /// Kind of impulses
     #[arg(long, value_enum, default_value_t = Kind::Additive)]
     kind: Kind,
-    /// Another seed gives other noise
+    /// Seed of the noise
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     seed: u64,
-    /// Write over the input, if the output is the same file
+    /// Allow the output to be the input file, and overwrite it
     #[arg(long)]
     overwrite: bool,
     /// Print one JSON object
@@ -77,9 +77,9 @@ pub(crate) struct CorruptArgs {
 enum Kind {
     /// Add or subtract the impulse value
     Additive,
-    /// Make the pixel black or white
+    /// Replace the pixel by black or white
     SaltPepper,
-    /// Give the pixel any value of the range
+    /// Replace the pixel by a uniformly distributed value
     Random,
 }
 
@@ -109,7 +109,7 @@ struct Report {
     /// The standard deviation of the Gaussian noise.
     sigma: f64,
     impulses: Impulses,
-    /// Samples that lay outside of the range of the type.
+    /// Samples clipped to the range of the type.
     clipped: Clipped,
 }
 
@@ -122,7 +122,7 @@ struct Clipped {
 #[derive(Serialize)]
 struct Impulses {
     kind: Kind,
-    /// The size of additive ones.
+    /// Magnitude of additive ones.
     value: Option<f64>,
     /// In all channels together.
     count: usize,
@@ -200,7 +200,7 @@ pub(crate) fn run(args: &CorruptArgs) -> Result<()> {
     tell(&report, args.json, is_stdout(&args.output))
 }
 
-/// Gives a random fraction of the samples other values; tells how many.
+/// Replaces a random fraction of the samples; returns their number.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn replace(
     random: &mut Random,
@@ -215,8 +215,7 @@ fn replace(
     count
 }
 
-/// Refuses what makes no sense; gives the format that the output's name asks
-/// for, if it is a file.
+/// Checks the options; returns the format of the output's name, if it is a file.
 fn check_usage(args: &CorruptArgs) -> Result<Option<Format>> {
     if args.gaussian_db.is_none() && args.gaussian_sigma.is_none() && args.impulses.is_none() {
         return Err(Error::usage(

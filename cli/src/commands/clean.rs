@@ -46,7 +46,7 @@ pub(crate) struct CleanArgs {
     /// The series, a CSV file; `-` is standard input
     #[arg(value_name = "SERIES.csv")]
     series: PathBuf,
-    /// Where the cleaned series go; `-` is standard output
+    /// Write the cleaned series to this file; `-` is standard output
     #[arg(short, long, value_name = "OUT.csv", default_value = "-")]
     output: PathBuf,
     /// The column of time, by name or by number from 1 [default: the first]
@@ -58,7 +58,7 @@ pub(crate) struct CleanArgs {
     /// Rows with the same entry in this column are one series
     #[arg(long, value_name = "COLUMN")]
     by: Option<String>,
-    /// How smooth the function is; `auto` tries all three
+    /// The kernel, which sets how smooth the function is; `auto` tries all three
     #[arg(long, value_enum, default_value_t = Smoothness::Matern32)]
     kernel: Smoothness,
     /// The probability that the function is in its interval
@@ -69,16 +69,16 @@ pub(crate) struct CleanArgs {
     json: bool,
 }
 
-/// The kernels that a line has.
+/// Kernels with a state-space form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Smoothness {
-    /// Rough: continuous
+    /// Continuous, not differentiable
     Matern12,
-    /// With a slope
+    /// Differentiable once
     Matern32,
-    /// With a slope and a curvature
+    /// Differentiable twice
     Matern52,
-    /// The one that describes the series best
+    /// The one of least description length
     Auto,
 }
 
@@ -101,7 +101,7 @@ struct Task {
     key: Option<String>,
 }
 
-/// What became of a task.
+/// Result of a task.
 struct Cleaned {
     smooth: Vec<f64>,
     intervals: Vec<(f64, f64)>,
@@ -109,7 +109,7 @@ struct Cleaned {
     report: Report,
 }
 
-/// What is said of a series.
+/// Report on a series.
 #[derive(Debug, Serialize)]
 struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -177,7 +177,7 @@ impl Report {
     }
 }
 
-/// Which column is what.
+/// Roles of the columns.
 struct Columns {
     /// None: the number of the row.
     time: Option<usize>,
@@ -309,7 +309,7 @@ fn values(table: &Table, column: usize) -> Result<Vec<f64>> {
     Ok(values)
 }
 
-/// Cleans one series; none if it says too little, which the user is told.
+/// Cleans one series; `None`, with a warning, if it has too few values.
 fn clean(task: &Task, args: &CleanArgs, column: &str, table: &Table) -> Option<Cleaned> {
     let done = match args.kernel {
         Smoothness::Matern12 => tuned(task, Laplacian::new).and_then(|it| it.clean(args)),
@@ -382,7 +382,7 @@ impl<F> Chosen<'_, F> {
     }
 }
 
-/// The kernel with the shortest description.
+/// The kernel of least description length.
 fn automatic(task: &Task, args: &CleanArgs) -> std::result::Result<Cleaned, kgard::Error> {
     let rough = tuned(task, Laplacian::new)?;
     let middle = tuned(task, Matern32::new)?;

@@ -112,7 +112,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
     }
 }
 
-/// The l2 penalty shrinks the bias, which is wrong of data far from zero.
+/// Warns that the l2 penalty shrinks the bias of data far from zero.
 fn warn_of_offset(recipe: &Recipe, y: &[f64]) {
     let (Recipe::Kgard { penalty, .. } | Recipe::Krr { penalty } | Recipe::Ram { penalty, .. }) =
         recipe
@@ -134,12 +134,12 @@ fn warn_of_offset(recipe: &Recipe, y: &[f64]) {
     }
 }
 
-/// The level of the band of a picture where none is given.
+/// Default probability of the band in a plot.
 const USUAL_LEVEL: f64 = 0.95;
-/// Medians beyond so many quartile distances are an offset.
+/// Largest median, in interquartile ranges, without a warning of an offset.
 const FAR_FROM_ZERO: f64 = 5.0;
 
-/// The option that sends something else than the report to standard output.
+/// The option that uses standard output, if any.
 fn to_stdout_instead(args: &FitArgs) -> Option<&'static str> {
     let goes = |path: &Option<_>| path.as_deref().is_some_and(is_stdout);
     match (goes(&args.output), goes(&args.predictions)) {
@@ -172,7 +172,7 @@ fn check_usage(args: &FitArgs) -> Result<()> {
     }
 }
 
-/// Options that the method has no use for.
+/// Options that the method does not use.
 fn check_method(args: &FitArgs) -> Result<()> {
     use Method::{Kgard, Krr, Ram};
     let own = [

@@ -71,8 +71,7 @@ fn page(command: Command) -> Result<Vec<u8>> {
     Ok(page)
 }
 
-/// What stands at the end of `--help`: command lines stay as they are, the rest
-/// is filled, as the renderer would fill all of it.
+/// The text after the options in `--help`: command lines are kept, paragraphs are filled.
 fn laid_out(text: &str) -> String {
     let mut page = String::from(".SH EXAMPLES\n");
     let mut literal = false;
@@ -95,7 +94,7 @@ fn laid_out(text: &str) -> String {
     page
 }
 
-/// Without what roff would take for its own.
+/// Escapes roff control characters.
 fn escaped(line: &str) -> String {
     let line = line.replace('\\', "\\e").replace('-', "\\-");
     if line.starts_with(['.', '\'']) { format!("\\&{line}") } else { line }

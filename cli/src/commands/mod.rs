@@ -19,7 +19,7 @@ use crate::args::Command;
 use crate::error::Result;
 use crate::{corrupt, denoise, metrics, serve};
 
-/// Does what the command line says.
+/// Runs the subcommand.
 pub(crate) fn run(command: &Command) -> Result<()> {
     match command {
         Command::Fit(args) => fit::run(args),

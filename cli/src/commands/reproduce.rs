@@ -43,7 +43,7 @@ pub(crate) struct ReproduceArgs {
     /// The folder with the pictures of table4: lena, boat and barbara, as PNG
     #[arg(long, value_name = "DIR")]
     images: Option<PathBuf>,
-    /// Another seed gives other noise
+    /// Seed of the noise
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     seed: u64,
     /// Write tables (JSON, CSV, Markdown), figures (SVG, PNG) and a page with
@@ -112,7 +112,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
 }
 
 impl ReproduceArgs {
-    /// What a reader of the page has to know to get the same.
+    /// What is needed to repeat the experiments, for the report.
     fn settings(&self, threads: usize) -> Settings {
         let what = self.what.to_possible_value();
         let runs = |count: u32| count.to_string();
@@ -128,7 +128,7 @@ impl ReproduceArgs {
 }
 
 impl What {
-    /// Nothing if there are no pictures for it.
+    /// `None` if its pictures are missing.
     fn run(self, args: &ReproduceArgs) -> Option<Result<Report>> {
         let runs = |default| Runs { count: args.runs.unwrap_or(default), seed: args.seed };
         Some(match self {

@@ -52,7 +52,7 @@ pub(crate) struct DenoiseArgs {
     /// The format of the output [default: by its name, or that of the input]
     #[arg(long, value_enum)]
     pub(super) format: Option<Format>,
-    /// Write over the input, if the output is the same file
+    /// Allow the output to be the input file, and overwrite it
     #[arg(long)]
     pub(super) overwrite: bool,
     /// The method
@@ -66,25 +66,25 @@ pub(crate) struct DenoiseArgs {
         value_parser = clap::value_parser!(u16).range(1..)
     )]
     pub(super) threads: Option<u16>,
-    /// Write a PNG with the impulses: grey where there is none, brighter where a
-    /// pixel was too bright, darker where it was too dark. A folder in a batch
+    /// Write the impulse map as PNG: grey is none, brighter pixels were too
+    /// bright, darker ones too dark. A folder in a batch
     #[arg(long, value_name = "MAP")]
     pub(super) outliers: Option<PathBuf>,
-    /// Write a picture with before, after and impulses side by side. A folder in
+    /// Write a picture with input, output and impulses side by side. A folder in
     /// a batch
     #[arg(long, value_name = "STRIP")]
     pub(super) compare: Option<PathBuf>,
-    /// The true picture, if there is one: tells PSNR and SSIM before and after
+    /// The clean picture: adds PSNR and SSIM before and after
     #[arg(long, value_name = "CLEAN")]
     pub(super) reference: Option<PathBuf>,
-    /// Pixels known to be bad, for KGARD and KG-BM3D: a picture as large as the
-    /// input, bright where they are. One for all pictures of a batch
+    /// Mask of pixels known to be bad, for KGARD and KG-BM3D: a picture of the
+    /// size of the input, bright at bad pixels. One for all pictures of a batch
     #[arg(long, value_name = "MASK")]
     pub(super) bad: Option<PathBuf>,
-    /// Pixels to be left as they are, likewise
+    /// Mask of pixels to be left unchanged, in the same form
     #[arg(long, value_name = "MASK")]
     pub(super) keep: Option<PathBuf>,
-    /// Say what would be read and written, and what would fail; write nothing
+    /// List what would be read and written, and errors; write nothing
     #[arg(long)]
     pub(super) dry_run: bool,
     /// Print one JSON object
@@ -94,26 +94,26 @@ pub(crate) struct DenoiseArgs {
     parameters: Parameters,
 }
 
-/// What is found automatically unless it is given.
+/// Settings with automatic defaults.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Parameters, automatic unless given")]
 struct Parameters {
-    /// A Gaussian kernel of width S, where a region has width 1
+    /// Use a Gaussian kernel of width S, in units of a region's width
     #[arg(long, value_name = "S", value_parser = positive, allow_negative_numbers = true)]
     sigma: Option<f64>,
-    /// The paper's rule, L, 5 L or 15 L by a region's gradients; with a Gaussian
-    /// kernel of width 0.2 unless --sigma is given
+    /// Use the paper's lambda: L, 5 L or 15 L by a region's mean gradient; with a
+    /// Gaussian kernel of width 0.2 unless --sigma is given
     #[arg(long, value_name = "L", value_parser = positive, allow_negative_numbers = true)]
     lambda: Option<f64>,
     /// The standard deviation of the noise
     #[arg(long, value_name = "s", value_parser = not_negative, allow_negative_numbers = true)]
     noise_sigma: Option<f64>,
-    /// What the variance of the noise grows by with each unit of the samples, for
-    /// KG-BM3D and BM3D: gain times sample, plus the square of --noise-sigma
+    /// Gain G of signal-dependent noise, for KG-BM3D and BM3D: its variance is
+    /// G times the sample plus the square of --noise-sigma
     #[arg(long, value_name = "G", value_parser = positive, allow_negative_numbers = true)]
     noise_gain: Option<f64>,
-    /// The variance of the noise where samples are zero, in place of --noise-sigma:
-    /// it is negative where zero is not black
+    /// Variance of the noise at sample value zero, in place of --noise-sigma;
+    /// negative if black is above zero
     #[arg(
         long,
         value_name = "V",
@@ -122,27 +122,28 @@ struct Parameters {
         allow_negative_numbers = true
     )]
     noise_floor: Option<f64>,
-    /// Regions are N x N pixels
+    /// Side of a region in pixels
     #[arg(long, value_name = "N", default_value_t = 12, allow_negative_numbers = true)]
     roi: usize,
-    /// They lie L pixels apart: smaller is slower, and better for fine stripes
+    /// Distance of regions in pixels: smaller is slower, and better on fine
+    /// stripes
     #[arg(long, value_name = "L", default_value_t = 8, allow_negative_numbers = true)]
     core: usize,
-    /// When no more impulses are looked for: `auto` when none stands out,
-    /// `histogram` by the paper's rule, `max:E` when no residual is above E
-    /// [default: auto]
+    /// Stopping rule of the search: `auto` at a threshold from noise and
+    /// impulses, `histogram` by the paper's rule, `max:E` when no residual
+    /// exceeds E [default: auto]
     #[arg(long, value_name = "RULE", allow_hyphen_values = true)]
     stop: Option<StopRule>,
-    /// The E0 of the histogram rule, which it implies [default: 40, of 255]
+    /// E0 of the histogram rule; implies it [default: 40, of 255]
     #[arg(long, value_name = "E", value_parser = not_negative, allow_negative_numbers = true)]
     e0: Option<f64>,
-    /// What is penalised
+    /// The penalty
     #[arg(long, value_enum, default_value_t = Norm::Rkhs)]
     regularizer: Norm,
 }
 
 impl DenoiseArgs {
-    /// Refuses what makes no sense.
+    /// Checks combinations of options.
     pub(crate) fn check(&self) -> Result<()> {
         let parameters = &self.parameters;
         if parameters.e0.is_some() && !matches!(parameters.stop, None | Some(StopRule::Histogram)) {
@@ -200,7 +201,7 @@ impl DenoiseArgs {
         if self.is_batch() { self.check_batch() } else { self.check_single() }
     }
 
-    /// What several pictures cannot share.
+    /// Checks options that apply to one picture only.
     fn check_batch(&self) -> Result<()> {
         if is_stdout(&self.output) || self.inputs.iter().any(|input| is_stdout(input)) {
             return Err(Error::usage(
@@ -228,7 +229,7 @@ impl DenoiseArgs {
         Ok(())
     }
 
-    /// Names that must tell a format.
+    /// Checks file names that determine a format.
     fn check_single(&self) -> Result<()> {
         if let Some(map) = &self.outliers
             && Format::of("--outliers", map)? != Format::Png
@@ -249,7 +250,7 @@ impl DenoiseArgs {
         Ok(())
     }
 
-    /// Where the results of a batch go.
+    /// Destination of the results of a batch.
     pub(super) fn folders(&self) -> impl Iterator<Item = &PathBuf> {
         [Some(&self.output), self.outliers.as_ref(), self.compare.as_ref()].into_iter().flatten()
     }
@@ -264,7 +265,7 @@ impl DenoiseArgs {
         self.inputs.len() > 1 || self.output.is_dir() || self.inputs.iter().any(|i| is_many(i))
     }
 
-    /// The device for a job of so many pixels; nothing stands for the processor.
+    /// The device for a job of this many pixels; `None` is the processor.
     pub(super) fn open_device(&self, pixels: u64) -> Result<Option<Device>> {
         if self.method.runs_on_gpus() { self.device.open(pixels) } else { Ok(None) }
     }
