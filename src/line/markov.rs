@@ -260,22 +260,30 @@ where
 
     #[inline(always)]
     fn transition(&self, gap: &Self::Gap) -> Transition<Self::Matrix> {
-        let (a, b) = (self.0.transition(&gap.0), self.1.transition(&gap.1));
-        let mut phi: [[T; D]; D] = blocks(a.phi, b.phi);
-        // New state = M z with M = 1 + e_0 e_I^T: M phi M^-1.
-        for l in 0..D {
-            phi[0][l] = phi[0][l] + phi[I][l];
-        }
-        for row in &mut phi {
-            row[I] = row[I] - row[0];
-        }
-        Transition { phi, q: add_first(blocks(a.q, b.q), I) }
+        joined(&self.0.transition(&gap.0), &self.1.transition(&gap.1))
     }
+}
+
+/// The transition of two independent processes with their sum as the first component.
+#[inline(always)]
+pub(super) fn joined<T: Real, const I: usize, const J: usize, const D: usize>(
+    a: &Transition<[[T; I]; I]>,
+    b: &Transition<[[T; J]; J]>,
+) -> Transition<[[T; D]; D]> {
+    let mut phi: [[T; D]; D] = blocks(a.phi, b.phi);
+    // New state = M z with M = 1 + e_0 e_I^T: M phi M^-1.
+    for l in 0..D {
+        phi[0][l] = phi[0][l] + phi[I][l];
+    }
+    for row in &mut phi {
+        row[I] = row[I] - row[0];
+    }
+    Transition { phi, q: add_first(blocks(a.q, b.q), I) }
 }
 
 /// The block-diagonal matrix of two.
 #[inline(always)]
-fn blocks<T: Real, const I: usize, const J: usize, const D: usize>(
+pub(super) fn blocks<T: Real, const I: usize, const J: usize, const D: usize>(
     a: [[T; I]; I],
     b: [[T; J]; J],
 ) -> [[T; D]; D] {
@@ -291,7 +299,7 @@ fn blocks<T: Real, const I: usize, const J: usize, const D: usize>(
 
 /// The covariance of $z$ with component `other` added to the first.
 #[inline(always)]
-fn add_first<T: Real, const D: usize>(mut p: [[T; D]; D], other: usize) -> [[T; D]; D] {
+pub(super) fn add_first<T: Real, const D: usize>(mut p: [[T; D]; D], other: usize) -> [[T; D]; D] {
     for l in 0..D {
         p[0][l] = p[0][l] + p[other][l];
     }

@@ -51,6 +51,7 @@ mod chain;
 mod counts;
 mod door;
 mod evidence;
+mod fixed_lag;
 mod line_ref;
 mod markov;
 mod message;
@@ -65,6 +66,7 @@ mod tournament;
 mod tuner;
 
 pub use cell::Cell;
+pub use fixed_lag::{Cleaned, FixedLag};
 pub use line_ref::{LineFitRef, LineMemory, LineRef, Predicted};
 pub use markov::{Join, Markov, MarkovOf, MaternGap, Transition};
 #[cfg(feature = "alloc")]

@@ -1,0 +1,699 @@
+//! Algorithm 1 on a stream: samples come one by one, and leave a fixed number of
+//! samples later.
+//!
+//! The message from the left carries the whole past, so that a stream needs
+//! only a window of the last $L$ samples. The state is
+//! $z = (f + c, f', \dots, c)$ with $f$ the process of the kernel and $c$ the level,
+//! a random walk. In units of the function's variance, sample $i$ is predicted from
+//! those before it with error $\nu_i$ and variance $S_i = P_{00} + \lambda$, by the
+//! gain $k = P e_1 / S_i$. Backward through the window, with
+//! $a = \Phi^T r_{i + 1}$ and $A = \Phi^T N_{i + 1} \Phi$,
+//!
+//! $$ u_i = \nu_i / S_i - k^T a, \qquad D_i = 1 / S_i + k^T A k, \qquad r_i = a + e_1 u_i, \qquad N_i = (1 - e_1 k^T)^T A (1 - k e_1^T) + e_1 e_1^T / S_i , $$
+//!
+//! are what the dense method calls $(K + \lambda)^{-1} y$ and the diagonal of
+//! $(K + \lambda)^{-1}$: the residual is $\lambda u_i$, and taking sample $i$ out
+//! lowers $y^T (K + \lambda)^{-1} y$ by $u_i^2 / D_i$. A shift of the level
+//! from sample $i$ on, along $h$, lowers it by
+//! $(h^T r_i)^2 / (h^T N_i h)$, and is $(h^T r_i) / (h^T N_i h)$. (P. de Jong and
+//! J. Penzer, "Diagnosing Shocks in Time Series", 1998.)
+
+use super::cell::Role;
+use super::markov::{Join, Markov, Transition, add_first, blocks, joined};
+use super::message::{Left, Matrix, Sample, congruent, times};
+use crate::real::{constant, count};
+use crate::{Error, Real};
+
+/// The threshold of an outlier, in standard deviations: of Gaussian noise one sample in
+/// 16,000 exceeds it.
+const THRESHOLD: f64 = 4.0;
+/// What a step has to explain beyond the threshold, in outliers: of one sample that
+/// is off and a level that is, the sample is the simpler explanation, and so are two.
+const STEP_PRICE: f64 = 2.0;
+/// Samples from a step on. With fewer, steps and outliers explain the same.
+const STEP_SAMPLES: usize = 3;
+/// The variance of a level of which nothing is known, in units of the function's:
+/// wide enough to be forgotten after a few samples, and small enough for `f32`.
+const LEVEL_VARIANCE: f64 = 10.0;
+/// Samples in which the level wanders by one standard deviation of the function, unless
+/// told otherwise.
+const LEVEL_TIME: f64 = 1000.0;
+/// The median of the square of a standard normal variable.
+const MEDIAN_SQUARE: f64 = 0.454_936_423_119_572_7;
+/// Samples over which the noise is averaged when it is tracked: its standard deviation is
+/// then estimated to 7 %.
+const TRACKED: usize = 64;
+
+/// A sample that has left a [`FixedLag`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Cleaned<T> {
+    /// The function there, without noise.
+    pub value: T,
+    /// The sample as it came.
+    pub sample: T,
+    /// Whether it is an outlier.
+    pub outlier: bool,
+    /// Whether there was no sample: it was not finite.
+    pub missing: bool,
+    /// Whether a new level begins here.
+    pub step: bool,
+    /// Later samples that were known when this was decided.
+    pub lag: usize,
+}
+
+/// A stream of samples on a line, cleaned as they come: no plan, no allocator, and a
+/// fixed amount of memory.
+///
+/// A sample comes out with the `L`-th push after its own. It has then been judged with
+/// the whole past, and with the $L - \lfloor L / 4 \rfloor$ to $L - 1$ samples after it:
+/// for every $\lfloor L / 4 \rfloor$ samples Algorithm 1 runs on the
+/// window. `D` is the number of states of the kernel plus one, for the level: 2 with
+/// [`Laplacian`](crate::Laplacian), 3 with [`Matern32`](crate::Matern32), 4 with
+/// [`Matern52`](crate::Matern52).
+///
+/// ```
+/// use kgard::Matern32;
+/// use kgard::line::FixedLag;
+///
+/// // Noise of standard deviation 0.05; the variance of the function is 1 / lambda times
+/// // that of the noise. The kernel's length is 20 samples.
+/// type Stream = FixedLag<f32, Matern32<f32>, 3, 16>;
+/// let mut stream = Stream::new(Matern32::new(20.0), 0.0025, 0.05)?;
+///
+/// let mut outliers = 0;
+/// let mut take = |cleaned: kgard::line::Cleaned<f32>| outliers += usize::from(cleaned.outlier);
+/// for i in 0..500 {
+///     let noise = 0.05 * ((i * i % 17) as f32 / 8.0 - 1.0);
+///     let spike = if i % 50 == 20 { 2.0 } else { 0.0 };
+///     if let Some(cleaned) = stream.push((0.1 * i as f32).sin() + noise + spike) {
+///         take(cleaned);
+///     }
+/// }
+/// // What is still inside.
+/// while let Some(cleaned) = stream.drain() {
+///     take(cleaned);
+/// }
+/// assert_eq!(outliers, 10);
+/// # Ok::<(), kgard::Error>(())
+/// ```
+///
+/// # What is an outlier, and what is a step
+///
+/// In each window, and each time with nothing decided in it, the sample or the step
+/// that explains most is taken, until none explains enough. A sample explains the square
+/// of its residual in units of its standard deviation, and has to explain more than
+/// the square of the threshold ([`with_threshold`](Self::with_threshold)). A step is a
+/// change of the level at a sample, of any size; it has to explain more
+/// than two more outliers would, and three samples have to follow it. After a step the level is
+/// estimated anew from what comes, so that samples on a new level are no outliers, from
+/// the first one on.
+///
+/// Outliers are a minority. If half of a window would have to leave, it is the function that is
+/// not what the model says: nothing in the window is an outlier, and the level is estimated
+/// anew from its median. So whatever happens to the signal, good samples are never taken
+/// for outliers for longer than one window.
+///
+/// # Time stamps
+///
+/// [`push`](Self::push) takes samples at the distance
+/// [`with_interval`](Self::with_interval), [`push_after`](Self::push_after) at any. Take the
+/// difference of time stamps before converting it to `f32`: a time since the start
+/// of the program has no milliseconds left after some hours.
+///
+/// # Numbers
+///
+/// A NaN or an infinity counts as missing. Samples farther from the median of the first
+/// window than about $10^{11}$ times the noise (`f32`) are cut there. In
+/// `f32` choose $\lambda \ge 10^{-4}$.
+#[derive(Debug, Clone)]
+pub struct FixedLag<T: Real, K: Markov<T>, const D: usize, const L: usize> {
+    kernel: K,
+    lambda: T,
+    /// The unit of the data inside, in that of the caller's.
+    noise: T,
+    /// The square of the threshold.
+    threshold: T,
+    /// The variance of the noise in these units; other than one only if it is tracked.
+    variance: T,
+    /// The least of it; `None` if the noise is not tracked.
+    floor: Option<T>,
+    /// How the variance of the level grows with distance.
+    drift: T,
+    interval: T,
+    /// Subtracted from the data.
+    offset: T,
+    /// Samples from which the noise was estimated, as far as it matters.
+    tracked: usize,
+    is_started: bool,
+    /// The last sample before the window.
+    before: Slot<T, K::Gap, D>,
+    slots: [Slot<T, K::Gap, D>; L],
+    window: Window,
+    known: Known<T, D>,
+}
+
+/// Where the samples are in the ring.
+#[derive(Debug, Clone, Copy, Default)]
+struct Window {
+    head: usize,
+    len: usize,
+    /// Decided ones, at the beginning.
+    decided: usize,
+    /// Samples behind these whose message from the left is right if all before it in the window
+    /// are in.
+    valid: usize,
+}
+
+/// A sample in the window.
+#[derive(Debug, Clone, Copy)]
+struct Slot<T, G, const D: usize> {
+    sample: T,
+    /// The sample in units of the noise, without the offset.
+    y: T,
+    distance: T,
+    gap: G,
+    left: Left<T, D, 0>,
+    /// The change of level here; zero if there is none.
+    step: T,
+    role: Role,
+    /// The function, once it is known.
+    value: T,
+    /// $u_i^2 / D_i$.
+    square: T,
+    lag: usize,
+}
+
+impl<T: Real, G: Default, const D: usize> Slot<T, G, D> {
+    fn empty() -> Self {
+        let zero = T::zero();
+        Self {
+            sample: T::nan(),
+            y: zero,
+            distance: zero,
+            gap: G::default(),
+            left: Left::prior([[zero; D]; D]),
+            step: zero,
+            role: Role::Missing,
+            value: zero,
+            square: zero,
+            lag: 0,
+        }
+    }
+}
+
+/// The transition over the last distance that was asked for: on a regular grid all
+/// are the same.
+#[derive(Debug, Clone, Copy)]
+struct Known<T, const D: usize> {
+    distance: T,
+    step: Transition<Matrix<T, D>>,
+}
+
+impl<T: Real, const D: usize> Known<T, D> {
+    #[inline(always)]
+    fn at<K, const I: usize>(
+        &mut self,
+        kernel: &K,
+        slot: &Slot<T, K::Gap, D>,
+    ) -> &Transition<Matrix<T, D>>
+    where
+        K: Markov<T, Matrix = [[T; I]; I]>,
+    {
+        if self.distance != slot.distance {
+            self.distance = slot.distance;
+            self.step = transition(kernel, &slot.gap);
+        }
+        &self.step
+    }
+}
+
+/// $\Phi$ and $Q$ of function and level together, with a level that stays.
+fn transition<T, K, const I: usize, const D: usize>(
+    kernel: &K,
+    gap: &K::Gap,
+) -> Transition<Matrix<T, D>>
+where
+    T: Real,
+    K: Markov<T, Matrix = [[T; I]; I]>,
+{
+    joined(&kernel.transition(gap), &Transition { phi: [[T::one()]], q: [[T::zero()]] })
+}
+
+/// What to do next, and by how much it explains more than it has to.
+#[derive(Debug, Clone, Copy)]
+struct Candidate<T> {
+    surplus: T,
+    at: usize,
+    /// The change of level; zero: an outlier.
+    step: T,
+}
+
+impl<T, K, const I: usize, const D: usize, const L: usize> FixedLag<T, K, D, L>
+where
+    T: Real,
+    K: Markov<T, Matrix = [[T; I]; I]>,
+    [[T; I]; I]: Join<[[T; 1]; 1], Both = [[T; D]; D]>,
+{
+    /// Samples that are decided at a time.
+    const STRIDE: usize = {
+        assert!(L >= 4, "a window has at least four samples");
+        L / 4
+    };
+
+    /// A stream at distances of one.
+    ///
+    /// `lambda` is the variance of the noise over that of the function, and `noise` the
+    /// standard deviation of the noise, in units of the data. Both, and the kernel's length, are
+    /// what [`LineTuner`](super::LineTuner) and `kgard clean` find from a recording.
+    ///
+    /// # Errors
+    /// If the kernel, `lambda` or `noise` is not positive and finite.
+    pub fn new(kernel: K, lambda: T, noise: T) -> Result<Self, Error> {
+        kernel.check()?;
+        Error::check_positive("lambda", lambda)?;
+        Error::check_positive("noise", noise)?;
+        let zero = T::zero();
+        let threshold = constant::<T>(THRESHOLD);
+        let gap = kernel.gap(zero);
+        let step = transition(&kernel, &gap);
+        let slot = Slot::empty();
+        let mut stream = Self {
+            kernel,
+            lambda,
+            noise,
+            threshold: threshold * threshold,
+            variance: T::one(),
+            floor: None,
+            drift: constant::<T>(LEVEL_TIME).recip(),
+            interval: T::one(),
+            offset: zero,
+            tracked: 0,
+            is_started: false,
+            before: slot,
+            slots: [slot; L],
+            window: Window::default(),
+            known: Known { distance: zero, step },
+        };
+        stream.before.gap = gap;
+        stream.before.left = stream.prior(zero);
+        Ok(stream)
+    }
+
+    /// The distance of samples for [`push`](Self::push); 1 unless given. The level's
+    /// default drift is one standard deviation of the function in 1000 of it.
+    ///
+    /// # Errors
+    /// [`Error::NotPositive`]
+    pub fn with_interval(mut self, interval: T) -> Result<Self, Error> {
+        Error::check_positive("interval", interval)?;
+        self.drift = self.drift * self.interval / interval;
+        self.interval = interval;
+        Ok(self)
+    }
+
+    /// The threshold of an outlier in standard deviations; 4 unless given.
+    ///
+    /// # Errors
+    /// [`Error::NotPositive`]
+    pub fn with_threshold(mut self, threshold: T) -> Result<Self, Error> {
+        Error::check_positive("threshold", threshold)?;
+        self.threshold = threshold * threshold;
+        Ok(self)
+    }
+
+    /// How far the level wanders: the standard deviation of its change over a distance of one,
+    /// in units of the data. The variance grows linearly with distance. Zero: the level
+    /// changes by steps only.
+    ///
+    /// # Errors
+    /// [`Error::Negative`]
+    pub fn with_drift(mut self, deviation: T) -> Result<Self, Error> {
+        Error::check_not_negative("drift", deviation)?;
+        let relative = deviation / self.noise;
+        self.drift = relative * relative * self.lambda;
+        Ok(self)
+    }
+
+    /// Estimates the noise from the stream: the median of the left-out errors of about the
+    /// last 64 samples. $\lambda$ stays. The estimate is never below `floor`, for which a
+    /// third of the resolution of the data is a good choice: constant data must not make
+    /// the last digit an outlier.
+    ///
+    /// # Errors
+    /// [`Error::NotPositive`]
+    pub fn with_tracked_noise(mut self, floor: T) -> Result<Self, Error> {
+        Error::check_positive("floor of the noise", floor)?;
+        let relative = floor / self.noise;
+        self.floor = Some(relative * relative);
+        Ok(self)
+    }
+
+    /// The standard deviation of the noise, as it was given or as it is tracked.
+    #[must_use]
+    pub fn noise(&self) -> T {
+        self.noise * self.variance.sqrt()
+    }
+
+    /// The samples that have not come out yet.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.window.len
+    }
+
+    /// Whether all samples have come out.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.window.len == 0
+    }
+
+    /// Takes a sample, NaN if it is missing, and gives the one of `L` pushes ago.
+    pub fn push(&mut self, sample: T) -> Option<Cleaned<T>> {
+        self.insert(self.interval, sample)
+    }
+
+    /// The same with the distance from the sample before; of the first one it does not matter.
+    ///
+    /// # Errors
+    /// [`Error::Negative`] or [`Error::NotFinite`] if the distance is; the stream is as it was.
+    pub fn push_after(&mut self, distance: T, sample: T) -> Result<Option<Cleaned<T>>, Error> {
+        Error::check_finite("distance", &[distance])?;
+        Error::check_not_negative("distance", distance)?;
+        Ok(self.insert(distance, sample))
+    }
+
+    /// The oldest sample inside, decided with what there is; nothing if there is none. For the
+    /// end of a stream, which may go on afterwards.
+    pub fn drain(&mut self) -> Option<Cleaned<T>> {
+        if self.window.len == 0 {
+            return None;
+        }
+        if self.window.decided == 0 {
+            self.decide(self.window.len);
+        }
+        self.pop()
+    }
+
+    fn insert(&mut self, distance: T, sample: T) -> Option<Cleaned<T>> {
+        let mut out = None;
+        if self.window.len >= L {
+            if self.window.decided == 0 {
+                self.decide(Self::STRIDE);
+            }
+            out = self.pop();
+        }
+        let (y, role) = if sample.is_finite() {
+            (self.inside(sample), Role::Sample)
+        } else {
+            (T::zero(), Role::Missing)
+        };
+        let last = if self.window.len == 0 { &self.before } else { self.slot(self.window.len - 1) };
+        let gap = if last.distance == distance { last.gap } else { self.kernel.gap(distance) };
+        let at = (self.window.head + self.window.len) % L;
+        let slot = &mut self.slots[at];
+        (slot.sample, slot.y, slot.role) = (sample, y, role);
+        (slot.distance, slot.gap, slot.step) = (distance, gap, T::zero());
+        self.window.len += 1;
+        out
+    }
+
+    fn pop(&mut self) -> Option<Cleaned<T>> {
+        let slot = self.slot(0);
+        let cleaned = Cleaned {
+            value: slot.value * self.noise + self.offset,
+            sample: slot.sample,
+            outlier: slot.role == Role::Outlier,
+            missing: slot.role == Role::Missing,
+            step: slot.step != T::zero(),
+            lag: slot.lag,
+        };
+        self.window.head = (self.window.head + 1) % L;
+        self.window.len -= 1;
+        self.window.decided -= 1;
+        Some(cleaned)
+    }
+
+    #[inline(always)]
+    fn slot(&self, i: usize) -> &Slot<T, K::Gap, D> {
+        &self.slots[(self.window.head + i) % L]
+    }
+
+    #[inline(always)]
+    fn slot_mut(&mut self, i: usize) -> &mut Slot<T, K::Gap, D> {
+        &mut self.slots[(self.window.head + i) % L]
+    }
+
+    /// A sample in units of the noise, cut where squares would overflow.
+    fn inside(&self, sample: T) -> T {
+        let limit = T::max_value().sqrt() * constant(1e-8);
+        ((sample - self.offset) / self.noise).max(-limit).min(limit)
+    }
+
+    /// Nothing known but that the level is about `level`.
+    fn prior(&self, level: T) -> Left<T, D, 0> {
+        let variance = [[constant::<T>(LEVEL_VARIANCE)]];
+        let covariance = add_first(blocks(self.kernel.stationary(), variance), I);
+        let mut left = Left::prior(covariance);
+        left.mean[0] = level;
+        left.mean[D - 1] = level;
+        left
+    }
+
+    /// The median of the samples in the window, zero if there are none: the lower one of an
+    /// even number, by counting.
+    fn median(&self) -> T {
+        let present =
+            || (0..self.window.len).map(|i| self.slot(i)).filter(|s| s.role != Role::Missing);
+        let n = present().count();
+        let is_median = |y: T| {
+            let below = present().filter(|slot| slot.y < y).count();
+            let equal = present().filter(|slot| slot.y == y).count();
+            below <= (n - 1) / 2 && (n - 1) / 2 < below + equal
+        };
+        present().map(|slot| slot.y).find(|&y| is_median(y)).unwrap_or(T::zero())
+    }
+
+    /// Algorithm 1 on the window, of which the first `count` are then decided.
+    fn decide(&mut self, count: usize) {
+        let n = self.window.len;
+        if !self.is_started {
+            self.start();
+        }
+        let mut present = 0;
+        for i in 0..n {
+            let slot = self.slot_mut(i);
+            slot.step = T::zero();
+            if slot.role != Role::Missing {
+                slot.role = Role::Sample;
+                present += 1;
+            }
+        }
+        self.forward(self.window.valid);
+        let mut explained = 0;
+        while let Some(best) = self.backward(count) {
+            if 2 * (explained + 1) > present {
+                self.restart(count);
+                break;
+            }
+            explained += 1;
+            let from = if best.step == T::zero() {
+                self.slot_mut(best.at).role = Role::Outlier;
+                best.at + 1
+            } else if let Some((first, end)) = self.plateau(&best) {
+                explained += self.take_out(first, end);
+                first
+            } else {
+                self.slot_mut(best.at).step = best.step;
+                best.at
+            };
+            self.forward(from);
+        }
+        self.commit(count);
+    }
+
+    /// The samples between a step in the window and this one, which goes back, if they are too
+    /// few for a level.
+    fn plateau(&self, best: &Candidate<T>) -> Option<(usize, usize)> {
+        let is_other = |i: &usize| self.slot(*i).step * best.step < T::zero();
+        let before = (0..best.at).rev().find(is_other).map(|first| (first, best.at));
+        let after = || {
+            let end = (best.at + 1..self.window.len).find(is_other)?;
+            Some((best.at, end))
+        };
+        let is_short = |&(first, end): &(usize, usize)| {
+            let inside = (first..end).filter(|&i| self.slot(i).role == Role::Sample).count();
+            count::<T>(inside) < constant(2.0 * (1.0 + STEP_PRICE))
+        };
+        before.filter(is_short).or_else(|| after().filter(is_short))
+    }
+
+    /// Makes outliers of the samples between two steps, and gives their number. The steps go.
+    fn take_out(&mut self, first: usize, end: usize) -> usize {
+        let mut outliers = 0;
+        for i in first..end {
+            let slot = self.slot_mut(i);
+            slot.step = T::zero();
+            if slot.role == Role::Sample {
+                slot.role = Role::Outlier;
+                outliers += 1;
+            }
+        }
+        self.slot_mut(end).step = T::zero();
+        outliers
+    }
+
+    /// The first window is full, or all there is: what the data are about.
+    fn start(&mut self) {
+        let median = self.median();
+        self.offset = self.offset + median * self.noise;
+        for i in 0..self.window.len {
+            if self.slot(i).role != Role::Missing {
+                let y = self.inside(self.slot(i).sample);
+                self.slot_mut(i).y = y;
+                self.is_started = true;
+            }
+        }
+    }
+
+    /// Nothing is an outlier, and nothing before the window says anything about it.
+    fn restart(&mut self, count: usize) {
+        for i in 0..self.window.len {
+            let slot = self.slot_mut(i);
+            slot.step = T::zero();
+            if slot.role == Role::Outlier {
+                slot.role = Role::Sample;
+            }
+        }
+        self.before.role = Role::Missing;
+        self.before.left = self.prior(self.median());
+        self.forward(0);
+        // For the values; what it would take out next stays in.
+        let _ = self.backward(count);
+    }
+
+    /// The first `count` of the window are as they are.
+    fn commit(&mut self, count: usize) {
+        let n = self.window.len;
+        for i in 0..count {
+            let slot = self.slot_mut(i);
+            slot.lag = n - 1 - i;
+            let (role, square) = (slot.role, slot.square);
+            if role != Role::Missing {
+                self.track(role == Role::Outlier, square);
+            }
+        }
+        self.before = *self.slot(count - 1);
+        let as_they_are = |i: &usize| {
+            let slot = self.slot(*i);
+            slot.step == T::zero() && (*i == count || self.slot(*i - 1).role != Role::Outlier)
+        };
+        self.window.valid = (count..n).take_while(as_they_are).count();
+        self.window.decided = count;
+    }
+
+    /// Moves the noise towards where half of the squares are below their median.
+    fn track(&mut self, is_outlier: bool, square: T) {
+        let Some(floor) = self.floor else { return };
+        self.tracked = (self.tracked + 1).min(TRACKED);
+        let gain = count::<T>(self.tracked + 1).recip();
+        let median = self.variance * (constant::<T>(MEDIAN_SQUARE) / self.lambda);
+        let factor = if is_outlier || square > median { T::one() + gain } else { T::one() - gain };
+        self.variance = (self.variance * factor).max(floor);
+    }
+
+    /// Messages from the left to the samples of the window from number `from` on.
+    fn forward(&mut self, from: usize) {
+        let Self { kernel, lambda, drift, before, slots, window, known, .. } = self;
+        let level_variance = constant::<T>(LEVEL_VARIANCE);
+        let mut previous = if from == 0 { *before } else { slots[(window.head + from - 1) % L] };
+        for i in from..window.len {
+            let slot = &mut slots[(window.head + i) % L];
+            let mut left = previous.left;
+            if previous.role == Role::Sample {
+                left = left.updated::<false>(&Sample { y: previous.y, basis: [], noise: *lambda });
+            }
+            left = left.ahead::<false>(known.at(kernel, slot));
+            // The level wanders, but not out of what it may be.
+            let mut variance = T::zero();
+            if left.covariance[D - 1][D - 1] < level_variance {
+                variance = (*drift * slot.distance).min(level_variance);
+            }
+            if slot.step != T::zero() {
+                left.mean[0] = left.mean[0] + slot.step;
+                left.mean[D - 1] = left.mean[D - 1] + slot.step;
+                variance = variance + level_variance;
+            }
+            for (k, l) in [(0, 0), (0, D - 1), (D - 1, 0), (D - 1, D - 1)] {
+                left.covariance[k][l] = left.covariance[k][l] + variance;
+            }
+            slot.left = left;
+            previous = *slot;
+        }
+    }
+
+    /// Values of the first `count` samples, and what explains most, if anything explains
+    /// enough.
+    fn backward(&mut self, count: usize) -> Option<Candidate<T>> {
+        let Self { kernel, lambda, slots, window, known, threshold, variance, .. } = self;
+        let zero = T::zero();
+        let price = *threshold * *variance / *lambda;
+        let step_price = price * constant(1.0 + STEP_PRICE);
+        let mut best = Candidate { surplus: zero, at: 0, step: zero };
+        let mut r = [zero; D];
+        let mut n = [[zero; D]; D];
+        let mut following = 0;
+        for i in (0..window.len).rev() {
+            let slot = &mut slots[(window.head + i) % L];
+            let p = &slot.left.covariance;
+            if slot.role == Role::Sample {
+                let inverse = (p[0][0] + *lambda).recip();
+                let gain: [T; D] = core::array::from_fn(|k| p[k][0] * inverse);
+                // 1 - k e_1^T e_1: what is left of e_1.
+                let mut rest = gain.map(|k| -k);
+                rest[0] = *lambda * inverse;
+                let n_rest = times::<T, D, false>(&n, &rest);
+                let mut u = (slot.y - slot.left.mean[0]) * inverse;
+                let (mut square, mut first) = (inverse, inverse);
+                for k in 0..D {
+                    u = u - gain[k] * r[k];
+                    square = square + gain[k] * (n[0][k] - n_rest[k]);
+                    first = first + rest[k] * n_rest[k];
+                }
+                slot.square = u * u / square;
+                slot.value = slot.y - *lambda * u;
+                let surplus = slot.square - price;
+                if surplus > best.surplus {
+                    best = Candidate { surplus, at: i, step: zero };
+                }
+                r[0] = r[0] + u;
+                n[0] = n_rest;
+                for k in 1..D {
+                    n[k][0] = n_rest[k];
+                }
+                n[0][0] = first;
+                following += 1;
+            } else if i < count {
+                let mean = (0..D).fold(slot.left.mean[0], |sum, k| sum + p[0][k] * r[k]);
+                slot.value = mean;
+            }
+            if following >= STEP_SAMPLES && slot.step == zero {
+                let last = D - 1;
+                let along = r[0] + r[last];
+                let information = n[0][0] + (n[0][last] + n[0][last]) + n[last][last];
+                let step = along / information;
+                let surplus = along * step - step_price;
+                if surplus > best.surplus {
+                    best = Candidate { surplus, at: i, step };
+                }
+            }
+            if i > 0 {
+                let step = known.at(kernel, slot);
+                let transposed: Matrix<T, D> =
+                    core::array::from_fn(|k| core::array::from_fn(|l| step.phi[l][k]));
+                r = times::<T, D, false>(&transposed, &r);
+                n = congruent::<T, D, false>(&transposed, &n, &[[zero; D]; D]);
+            }
+        }
+        (best.surplus > zero).then_some(best)
+    }
+}
