@@ -27,11 +27,8 @@ use crate::{Error, Real};
 /// The threshold of an outlier, in standard deviations: of Gaussian noise one sample in
 /// 16,000 exceeds it.
 const THRESHOLD: f64 = 4.0;
-/// What a step has to explain beyond the threshold, in outliers: of one sample that
-/// is off and a level that is, the sample is the simpler explanation, and so are two.
-const STEP_PRICE: f64 = 2.0;
-/// Samples from a step on. With fewer, steps and outliers explain the same.
-const STEP_SAMPLES: usize = 3;
+/// What a step costs, in outliers: up to three outliers in a window are simpler than a step.
+const STEP_PRICE: usize = 3;
 /// The variance of a level of which nothing is known, in units of the function's:
 /// wide enough to be forgotten after a few samples, and small enough for `f32`.
 const LEVEL_VARIANCE: f64 = 10.0;
@@ -177,6 +174,8 @@ struct Slot<T, G, const D: usize> {
     /// The change of level here; zero if there is none.
     step: T,
     role: Role,
+    /// The role without the step that is being tried.
+    kept: Role,
     /// The function, once it is known.
     value: T,
     /// $u_i^2 / D_i$.
@@ -195,6 +194,7 @@ impl<T: Real, G: Default, const D: usize> Slot<T, G, D> {
             left: Left::prior([[zero; D]; D]),
             step: zero,
             role: Role::Missing,
+            kept: Role::Missing,
             value: zero,
             square: zero,
             lag: 0,
@@ -240,13 +240,15 @@ where
     joined(&kernel.transition(gap), &Transition { phi: [[T::one()]], q: [[T::zero()]] })
 }
 
-/// What to do next, and by how much it explains more than it has to.
+/// What a sweep has found.
 #[derive(Debug, Clone, Copy)]
-struct Candidate<T> {
-    surplus: T,
-    at: usize,
-    /// The change of level; zero: an outlier.
-    step: T,
+struct Sweep<T> {
+    /// The sum of $\nu_i^2 / S_i$.
+    misfit: T,
+    /// The sample that explains most, if that is enough.
+    outlier: Option<usize>,
+    /// The change of level that explains most, if that is enough.
+    shift: Option<(usize, T)>,
 }
 
 impl<T, K, const I: usize, const D: usize, const L: usize> FixedLag<T, K, D, L>
@@ -489,57 +491,85 @@ where
             }
         }
         self.forward(self.window.valid);
-        let mut explained = 0;
-        while let Some(best) = self.backward(count) {
-            if 2 * (explained + 1) > present {
-                self.restart(count);
+        let mut cost = self.search(count, present, 0);
+        for steps in 1.. {
+            let Some(at) = self.try_step(count) else { break };
+            let with_step = self.search(count, present, steps);
+            if !(with_step < cost) {
+                self.take_back(at, count);
                 break;
             }
-            explained += 1;
-            let from = if best.step == T::zero() {
-                self.slot_mut(best.at).role = Role::Outlier;
-                best.at + 1
-            } else if let Some((first, end)) = self.plateau(&best) {
-                explained += self.take_out(first, end);
-                first
-            } else {
-                self.slot_mut(best.at).step = best.step;
-                best.at
-            };
-            self.forward(from);
+            cost = with_step;
+        }
+        if cost == T::infinity() {
+            self.restart(count);
         }
         self.commit(count);
     }
 
-    /// The samples between a step in the window and this one, which goes back, if they are too
-    /// few for a level.
-    fn plateau(&self, best: &Candidate<T>) -> Option<(usize, usize)> {
-        let is_other = |i: &usize| self.slot(*i).step * best.step < T::zero();
-        let before = (0..best.at).rev().find(is_other).map(|first| (first, best.at));
-        let after = || {
-            let end = (best.at + 1..self.window.len).find(is_other)?;
-            Some((best.at, end))
-        };
-        let is_short = |&(first, end): &(usize, usize)| {
-            let inside = (first..end).filter(|&i| self.slot(i).role == Role::Sample).count();
-            count::<T>(inside) < constant(2.0 * (1.0 + STEP_PRICE))
-        };
-        before.filter(is_short).or_else(|| after().filter(is_short))
+    /// Takes out one sample after the other, and tells what the window costs then: infinity if
+    /// half of the samples would have to leave.
+    fn search(&mut self, count: usize, present: usize, steps: usize) -> T {
+        let is_outlier = |i: &usize| self.slot(*i).role == Role::Outlier;
+        let mut outliers = (0..self.window.len).filter(is_outlier).count();
+        loop {
+            let sweep = self.backward(count);
+            let Some(at) = sweep.outlier else {
+                let price = crate::real::count::<T>(outliers + STEP_PRICE * steps) * self.price();
+                return sweep.misfit + price;
+            };
+            outliers += 1;
+            if 2 * outliers > present {
+                return T::infinity();
+            }
+            self.slot_mut(at).role = Role::Outlier;
+            self.forward(at + 1);
+        }
     }
 
-    /// Makes outliers of the samples between two steps, and gives their number. The steps go.
-    fn take_out(&mut self, first: usize, end: usize) -> usize {
-        let mut outliers = 0;
-        for i in first..end {
-            let slot = self.slot_mut(i);
-            slot.step = T::zero();
-            if slot.role == Role::Sample {
-                slot.role = Role::Outlier;
-                outliers += 1;
-            }
+    /// What an outlier has to explain.
+    fn price(&self) -> T {
+        self.threshold * self.variance / self.lambda
+    }
+
+    /// Runs of outliers are in again, with one more step, if one explains enough. A single
+    /// outlier is none of a step's, and stays out.
+    fn try_step(&mut self, count: usize) -> Option<usize> {
+        let n = self.window.len;
+        let is_outlier = |i: usize| i < n && self.slot(i).role == Role::Outlier;
+        if !(1..n).any(|i| is_outlier(i) && is_outlier(i - 1)) {
+            return None;
         }
-        self.slot_mut(end).step = T::zero();
-        outliers
+        let mut before = Role::Sample;
+        for i in 0..n {
+            let after = if i + 1 < n { self.slot(i + 1).role } else { Role::Sample };
+            let slot = self.slot_mut(i);
+            slot.kept = slot.role;
+            if slot.role == Role::Outlier && (before == Role::Outlier || after == Role::Outlier) {
+                slot.role = Role::Sample;
+            }
+            before = slot.kept;
+        }
+        self.forward(0);
+        let shift = self.backward(count).shift;
+        if let Some((at, step)) = shift {
+            self.slot_mut(at).step = step;
+            self.forward(at);
+            return Some(at);
+        }
+        self.take_back(0, count);
+        None
+    }
+
+    /// As it was before the step at `at` was tried.
+    fn take_back(&mut self, at: usize, count: usize) {
+        self.slot_mut(at).step = T::zero();
+        for i in 0..self.window.len {
+            let slot = self.slot_mut(i);
+            slot.role = slot.kept;
+        }
+        self.forward(0);
+        let _ = self.backward(count);
     }
 
     /// The first window is full, or all there is: what the data are about.
@@ -633,15 +663,15 @@ where
 
     /// Values of the first `count` samples, and what explains most, if anything explains
     /// enough.
-    fn backward(&mut self, count: usize) -> Option<Candidate<T>> {
-        let Self { kernel, lambda, slots, window, known, threshold, variance, .. } = self;
+    fn backward(&mut self, count: usize) -> Sweep<T> {
+        let price = self.price();
+        let Self { kernel, lambda, slots, window, known, .. } = self;
         let zero = T::zero();
-        let price = *threshold * *variance / *lambda;
-        let step_price = price * constant(1.0 + STEP_PRICE);
-        let mut best = Candidate { surplus: zero, at: 0, step: zero };
+        let mut sweep = Sweep { misfit: zero, outlier: None, shift: None };
+        let mut most = price;
+        let mut most_by_shift = price * crate::real::count(STEP_PRICE);
         let mut r = [zero; D];
         let mut n = [[zero; D]; D];
-        let mut following = 0;
         for i in (0..window.len).rev() {
             let slot = &mut slots[(window.head + i) % L];
             let p = &slot.left.covariance;
@@ -652,7 +682,9 @@ where
                 let mut rest = gain.map(|k| -k);
                 rest[0] = *lambda * inverse;
                 let n_rest = times::<T, D, false>(&n, &rest);
-                let mut u = (slot.y - slot.left.mean[0]) * inverse;
+                let error = slot.y - slot.left.mean[0];
+                let mut u = error * inverse;
+                sweep.misfit = sweep.misfit + error * u;
                 let (mut square, mut first) = (inverse, inverse);
                 for k in 0..D {
                     u = u - gain[k] * r[k];
@@ -661,9 +693,9 @@ where
                 }
                 slot.square = u * u / square;
                 slot.value = slot.y - *lambda * u;
-                let surplus = slot.square - price;
-                if surplus > best.surplus {
-                    best = Candidate { surplus, at: i, step: zero };
+                if slot.square > most {
+                    most = slot.square;
+                    sweep.outlier = Some(i);
                 }
                 r[0] = r[0] + u;
                 n[0] = n_rest;
@@ -671,19 +703,18 @@ where
                     n[k][0] = n_rest[k];
                 }
                 n[0][0] = first;
-                following += 1;
             } else if i < count {
                 let mean = (0..D).fold(slot.left.mean[0], |sum, k| sum + p[0][k] * r[k]);
                 slot.value = mean;
             }
-            if following >= STEP_SAMPLES && slot.step == zero {
+            if slot.step == zero {
                 let last = D - 1;
                 let along = r[0] + r[last];
                 let information = n[0][0] + (n[0][last] + n[0][last]) + n[last][last];
                 let step = along / information;
-                let surplus = along * step - step_price;
-                if surplus > best.surplus {
-                    best = Candidate { surplus, at: i, step };
+                if along * step > most_by_shift {
+                    most_by_shift = along * step;
+                    sweep.shift = Some((i, step));
                 }
             }
             if i > 0 {
@@ -694,6 +725,6 @@ where
                 n = congruent::<T, D, false>(&transposed, &n, &[[zero; D]; D]);
             }
         }
-        (best.surplus > zero).then_some(best)
+        sweep
     }
 }
