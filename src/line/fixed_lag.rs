@@ -3,26 +3,27 @@
 //!
 //! The message from the left carries the whole past, so that a stream needs
 //! only a window of the last $L$ samples. The state is
-//! $z = (f + c, f', \dots, c)$ with $f$ the process of the kernel and $c$ the level,
-//! a random walk. In units of the function's variance, sample $i$ is predicted from
-//! those before it with error $\nu_i$ and variance $S_i = P_{00} + \lambda$, by the
-//! gain $k = P e_1 / S_i$. Backward through the window, with
-//! $a = \Phi^T r_{i + 1}$ and $A = \Phi^T N_{i + 1} \Phi$,
+//! $z = (f, f', \dots, c)$ with the components of the kernel's process and the level
+//! $c$, a random walk; a sample measures $h^T z = f + c$. In units of the function's
+//! variance, sample $i$ is predicted from those before it with error $\nu_i$ and
+//! variance $S_i = h^T P h + \lambda$, by the gain $k = P h / S_i$. Backward through
+//! the window, with $a = \Phi^T r_{i + 1}$ and $A = \Phi^T N_{i + 1} \Phi$,
 //!
-//! $$ u_i = \nu_i / S_i - k^T a, \qquad D_i = 1 / S_i + k^T A k, \qquad r_i = a + e_1 u_i, \qquad N_i = (1 - e_1 k^T)^T A (1 - k e_1^T) + e_1 e_1^T / S_i , $$
+//! $$ u_i = \nu_i / S_i - k^T a, \qquad D_i = 1 / S_i + k^T A k, \qquad r_i = a + h u_i, \qquad N_i = A - h k^T A - A k h^T + h h^T D_i , $$
 //!
 //! are what the dense method calls $(K + \lambda)^{-1} y$ and the diagonal of
 //! $(K + \lambda)^{-1}$: the residual is $\lambda u_i$, and taking sample $i$ out
-//! lowers $y^T (K + \lambda)^{-1} y$ by $u_i^2 / D_i$. A shift of the level
-//! from sample $i$ on, along $h$, lowers it by
-//! $(h^T r_i)^2 / (h^T N_i h)$, and is $(h^T r_i) / (h^T N_i h)$. (P. de Jong and
-//! J. Penzer, "Diagnosing Shocks in Time Series", 1998.)
+//! lowers $y^T (K + \lambda)^{-1} y$ by $u_i^2 / D_i$. A change of the level
+//! from sample $i$ on lowers it by $r_c^2 / N_{cc}$, and is $r_c / N_{cc}$. (P. de Jong
+//! and J. Penzer, "Diagnosing Shocks in Time Series", 1998.)
+
+mod state;
 
 use super::cell::Role;
-use super::markov::{Join, Markov, Transition, add_first, blocks, joined};
-use super::message::{Left, Matrix, Sample, congruent, times};
-use crate::real::{constant, count};
+use super::markov::{Markov, MarkovOf, Transition};
+use crate::real::{constant, count as counted};
 use crate::{Error, Real};
+use state::{Left, Right};
 
 /// The threshold of an outlier, in standard deviations: of Gaussian noise one sample in
 /// 16,000 exceeds it.
@@ -65,8 +66,8 @@ pub struct Cleaned<T> {
 /// A sample comes out with the `L`-th push after its own. It has then been judged with
 /// the whole past, and with the $L - \lfloor L / 4 \rfloor$ to $L - 1$ samples after it:
 /// for every $\lfloor L / 4 \rfloor$ samples Algorithm 1 runs on the
-/// window. `D` is the number of states of the kernel plus one, for the level: 2 with
-/// [`Laplacian`](crate::Laplacian), 3 with [`Matern32`](crate::Matern32), 4 with
+/// window. `D` is the number of states of the kernel: 1 with
+/// [`Laplacian`](crate::Laplacian), 2 with [`Matern32`](crate::Matern32), 3 with
 /// [`Matern52`](crate::Matern52).
 ///
 /// ```
@@ -75,7 +76,7 @@ pub struct Cleaned<T> {
 ///
 /// // Noise of standard deviation 0.05; the variance of the function is 1 / lambda times
 /// // that of the noise. The kernel's length is 20 samples.
-/// type Stream = FixedLag<f32, Matern32<f32>, 3, 16>;
+/// type Stream = FixedLag<f32, Matern32<f32>, 2, 16>;
 /// let mut stream = Stream::new(Matern32::new(20.0), 0.0025, 0.05)?;
 ///
 /// let mut outliers = 0;
@@ -170,7 +171,7 @@ struct Slot<T, G, const D: usize> {
     y: T,
     distance: T,
     gap: G,
-    left: Left<T, D, 0>,
+    left: Left<T, D>,
     /// The change of level here; zero if there is none.
     step: T,
     role: Role,
@@ -191,7 +192,7 @@ impl<T: Real, G: Default, const D: usize> Slot<T, G, D> {
             y: zero,
             distance: zero,
             gap: G::default(),
-            left: Left::prior([[zero; D]; D]),
+            left: Left::prior([[zero; D]; D], zero, zero),
             step: zero,
             role: Role::Missing,
             kept: Role::Missing,
@@ -207,37 +208,22 @@ impl<T: Real, G: Default, const D: usize> Slot<T, G, D> {
 #[derive(Debug, Clone, Copy)]
 struct Known<T, const D: usize> {
     distance: T,
-    step: Transition<Matrix<T, D>>,
+    step: Transition<[[T; D]; D]>,
 }
 
 impl<T: Real, const D: usize> Known<T, D> {
     #[inline(always)]
-    fn at<K, const I: usize>(
+    fn at<K: MarkovOf<T, D>>(
         &mut self,
         kernel: &K,
         slot: &Slot<T, K::Gap, D>,
-    ) -> &Transition<Matrix<T, D>>
-    where
-        K: Markov<T, Matrix = [[T; I]; I]>,
-    {
+    ) -> &Transition<[[T; D]; D]> {
         if self.distance != slot.distance {
             self.distance = slot.distance;
-            self.step = transition(kernel, &slot.gap);
+            self.step = kernel.transition(&slot.gap);
         }
         &self.step
     }
-}
-
-/// $\Phi$ and $Q$ of function and level together, with a level that stays.
-fn transition<T, K, const I: usize, const D: usize>(
-    kernel: &K,
-    gap: &K::Gap,
-) -> Transition<Matrix<T, D>>
-where
-    T: Real,
-    K: Markov<T, Matrix = [[T; I]; I]>,
-{
-    joined(&kernel.transition(gap), &Transition { phi: [[T::one()]], q: [[T::zero()]] })
 }
 
 /// What a sweep has found.
@@ -251,12 +237,7 @@ struct Sweep<T> {
     shift: Option<(usize, T)>,
 }
 
-impl<T, K, const I: usize, const D: usize, const L: usize> FixedLag<T, K, D, L>
-where
-    T: Real,
-    K: Markov<T, Matrix = [[T; I]; I]>,
-    [[T; I]; I]: Join<[[T; 1]; 1], Both = [[T; D]; D]>,
-{
+impl<T: Real, K: MarkovOf<T, D>, const D: usize, const L: usize> FixedLag<T, K, D, L> {
     /// Samples that are decided at a time.
     const STRIDE: usize = {
         assert!(L >= 4, "a window has at least four samples");
@@ -278,7 +259,7 @@ where
         let zero = T::zero();
         let threshold = constant::<T>(THRESHOLD);
         let gap = kernel.gap(zero);
-        let step = transition(&kernel, &gap);
+        let step = kernel.transition(&gap);
         let slot = Slot::empty();
         let mut stream = Self {
             kernel,
@@ -451,14 +432,8 @@ where
         ((sample - self.offset) / self.noise).max(-limit).min(limit)
     }
 
-    /// Nothing known but that the level is about `level`.
-    fn prior(&self, level: T) -> Left<T, D, 0> {
-        let variance = [[constant::<T>(LEVEL_VARIANCE)]];
-        let covariance = add_first(blocks(self.kernel.stationary(), variance), I);
-        let mut left = Left::prior(covariance);
-        left.mean[0] = level;
-        left.mean[D - 1] = level;
-        left
+    fn prior(&self, level: T) -> Left<T, D> {
+        Left::prior(self.kernel.stationary(), level, constant(LEVEL_VARIANCE))
     }
 
     /// The median of the samples in the window, zero if there are none: the lower one of an
@@ -515,7 +490,7 @@ where
         loop {
             let sweep = self.backward(count);
             let Some(at) = sweep.outlier else {
-                let price = crate::real::count::<T>(outliers + STEP_PRICE * steps) * self.price();
+                let price = counted::<T>(outliers + STEP_PRICE * steps) * self.price();
                 return sweep.misfit + price;
             };
             outliers += 1;
@@ -625,7 +600,7 @@ where
     fn track(&mut self, is_outlier: bool, square: T) {
         let Some(floor) = self.floor else { return };
         self.tracked = (self.tracked + 1).min(TRACKED);
-        let gain = count::<T>(self.tracked + 1).recip();
+        let gain = counted::<T>(self.tracked + 1).recip();
         let median = self.variance * (constant::<T>(MEDIAN_SQUARE) / self.lambda);
         let factor = if is_outlier || square > median { T::one() + gain } else { T::one() - gain };
         self.variance = (self.variance * factor).max(floor);
@@ -635,95 +610,59 @@ where
     fn forward(&mut self, from: usize) {
         let Self { kernel, lambda, drift, before, slots, window, known, .. } = self;
         let level_variance = constant::<T>(LEVEL_VARIANCE);
-        let mut previous = if from == 0 { *before } else { slots[(window.head + from - 1) % L] };
+        let previous = if from == 0 { before } else { &slots[(window.head + from - 1) % L] };
+        let (mut left, mut y, mut role) = (previous.left, previous.y, previous.role);
         for i in from..window.len {
             let slot = &mut slots[(window.head + i) % L];
-            let mut left = previous.left;
-            if previous.role == Role::Sample {
-                left = left.updated::<false>(&Sample { y: previous.y, basis: [], noise: *lambda });
+            if role == Role::Sample {
+                left.update(y, *lambda);
             }
-            left = left.ahead::<false>(known.at(kernel, slot));
+            left.go(known.at(kernel, slot));
             // The level wanders, but not out of what it may be.
-            let mut variance = T::zero();
-            if left.covariance[D - 1][D - 1] < level_variance {
-                variance = (*drift * slot.distance).min(level_variance);
+            if left.level_variance < level_variance {
+                let wandered = *drift * slot.distance;
+                let most = if wandered < level_variance { wandered } else { level_variance };
+                left.change_level(T::zero(), most);
             }
             if slot.step != T::zero() {
-                left.mean[0] = left.mean[0] + slot.step;
-                left.mean[D - 1] = left.mean[D - 1] + slot.step;
-                variance = variance + level_variance;
-            }
-            for (k, l) in [(0, 0), (0, D - 1), (D - 1, 0), (D - 1, D - 1)] {
-                left.covariance[k][l] = left.covariance[k][l] + variance;
+                left.change_level(slot.step, level_variance);
             }
             slot.left = left;
-            previous = *slot;
+            (y, role) = (slot.y, slot.role);
         }
     }
 
-    /// Values of the first `count` samples, and what explains most, if anything explains
-    /// enough.
+    /// Values of the first `count` samples, and what explains most.
     fn backward(&mut self, count: usize) -> Sweep<T> {
         let price = self.price();
         let Self { kernel, lambda, slots, window, known, .. } = self;
-        let zero = T::zero();
-        let mut sweep = Sweep { misfit: zero, outlier: None, shift: None };
+        let mut sweep = Sweep { misfit: T::zero(), outlier: None, shift: None };
         let mut most = price;
-        let mut most_by_shift = price * crate::real::count(STEP_PRICE);
-        let mut r = [zero; D];
-        let mut n = [[zero; D]; D];
+        let mut most_by_shift = price * counted(STEP_PRICE);
+        let mut right = Right::nothing();
         for i in (0..window.len).rev() {
             let slot = &mut slots[(window.head + i) % L];
-            let p = &slot.left.covariance;
             if slot.role == Role::Sample {
-                let inverse = (p[0][0] + *lambda).recip();
-                let gain: [T; D] = core::array::from_fn(|k| p[k][0] * inverse);
-                // 1 - k e_1^T e_1: what is left of e_1.
-                let mut rest = gain.map(|k| -k);
-                rest[0] = *lambda * inverse;
-                let n_rest = times::<T, D, false>(&n, &rest);
-                let error = slot.y - slot.left.mean[0];
-                let mut u = error * inverse;
-                sweep.misfit = sweep.misfit + error * u;
-                let (mut square, mut first) = (inverse, inverse);
-                for k in 0..D {
-                    u = u - gain[k] * r[k];
-                    square = square + gain[k] * (n[0][k] - n_rest[k]);
-                    first = first + rest[k] * n_rest[k];
-                }
-                slot.square = u * u / square;
-                slot.value = slot.y - *lambda * u;
+                let said = right.update(&slot.left, slot.y, *lambda);
+                sweep.misfit = sweep.misfit + said.misfit;
+                slot.square = said.u * said.u / said.precision;
+                slot.value = slot.y - *lambda * said.u;
                 if slot.square > most {
                     most = slot.square;
                     sweep.outlier = Some(i);
                 }
-                r[0] = r[0] + u;
-                n[0] = n_rest;
-                for k in 1..D {
-                    n[k][0] = n_rest[k];
-                }
-                n[0][0] = first;
             } else if i < count {
-                let mean = (0..D).fold(slot.left.mean[0], |sum, k| sum + p[0][k] * r[k]);
-                slot.value = mean;
+                slot.value = slot.left.value_with(&right);
             }
-            if slot.step == zero {
-                let last = D - 1;
-                let along = r[0] + r[last];
-                let information = n[0][0] + (n[0][last] + n[0][last]) + n[last][last];
-                let step = along / information;
-                if along * step > most_by_shift {
-                    most_by_shift = along * step;
+            if slot.step == T::zero() {
+                let step = right.level_slope / right.level_curvature;
+                let explained = right.level_slope * step;
+                if explained > most_by_shift {
+                    most_by_shift = explained;
                     sweep.shift = Some((i, step));
                 }
             }
-            if i > 0 {
-                let step = known.at(kernel, slot);
-                let transposed: Matrix<T, D> =
-                    core::array::from_fn(|k| core::array::from_fn(|l| step.phi[l][k]));
-                r = times::<T, D, false>(&transposed, &r);
-                n = congruent::<T, D, false>(&transposed, &n, &[[zero; D]; D]);
-            }
+            right.go(known.at(kernel, slot));
         }
         sweep
     }

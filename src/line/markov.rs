@@ -260,30 +260,22 @@ where
 
     #[inline(always)]
     fn transition(&self, gap: &Self::Gap) -> Transition<Self::Matrix> {
-        joined(&self.0.transition(&gap.0), &self.1.transition(&gap.1))
+        let (a, b) = (self.0.transition(&gap.0), self.1.transition(&gap.1));
+        let mut phi: [[T; D]; D] = blocks(a.phi, b.phi);
+        // New state = M z with M = 1 + e_0 e_I^T: M phi M^-1.
+        for l in 0..D {
+            phi[0][l] = phi[0][l] + phi[I][l];
+        }
+        for row in &mut phi {
+            row[I] = row[I] - row[0];
+        }
+        Transition { phi, q: add_first(blocks(a.q, b.q), I) }
     }
-}
-
-/// The transition of two independent processes with their sum as the first component.
-#[inline(always)]
-pub(super) fn joined<T: Real, const I: usize, const J: usize, const D: usize>(
-    a: &Transition<[[T; I]; I]>,
-    b: &Transition<[[T; J]; J]>,
-) -> Transition<[[T; D]; D]> {
-    let mut phi: [[T; D]; D] = blocks(a.phi, b.phi);
-    // New state = M z with M = 1 + e_0 e_I^T: M phi M^-1.
-    for l in 0..D {
-        phi[0][l] = phi[0][l] + phi[I][l];
-    }
-    for row in &mut phi {
-        row[I] = row[I] - row[0];
-    }
-    Transition { phi, q: add_first(blocks(a.q, b.q), I) }
 }
 
 /// The block-diagonal matrix of two.
 #[inline(always)]
-pub(super) fn blocks<T: Real, const I: usize, const J: usize, const D: usize>(
+fn blocks<T: Real, const I: usize, const J: usize, const D: usize>(
     a: [[T; I]; I],
     b: [[T; J]; J],
 ) -> [[T; D]; D] {
@@ -299,7 +291,7 @@ pub(super) fn blocks<T: Real, const I: usize, const J: usize, const D: usize>(
 
 /// The covariance of $z$ with component `other` added to the first.
 #[inline(always)]
-pub(super) fn add_first<T: Real, const D: usize>(mut p: [[T; D]; D], other: usize) -> [[T; D]; D] {
+fn add_first<T: Real, const D: usize>(mut p: [[T; D]; D], other: usize) -> [[T; D]; D] {
     for l in 0..D {
         p[0][l] = p[0][l] + p[other][l];
     }

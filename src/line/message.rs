@@ -73,12 +73,6 @@ impl<T: Real, const D: usize, const B: usize> Left<T, D, B> {
         sample: &Sample<T, B>,
         step: &Transition<Matrix<T, D>>,
     ) -> Self {
-        self.updated::<FUSED>(sample).ahead::<FUSED>(step)
-    }
-
-    /// Takes the sample here into account.
-    #[inline(always)]
-    pub(super) fn updated<const FUSED: bool>(&self, sample: &Sample<T, B>) -> Self {
         let p = &self.covariance;
         let inverse = (p[0][0] + sample.noise).recip();
         let gain: [T; D] = core::array::from_fn(|k| p[k][0] * inverse);
@@ -86,8 +80,10 @@ impl<T: Real, const D: usize, const B: usize> Left<T, D, B> {
             let error = y - mean[0];
             core::array::from_fn(|k| multiply_add::<T, FUSED>(gain[k], error, mean[k]))
         };
-        let mean = updated(&self.mean, sample.y);
-        let basis = core::array::from_fn(|b| updated(&self.basis[b], sample.basis[b]));
+        let mean = times::<T, D, FUSED>(&step.phi, &updated(&self.mean, sample.y));
+        let basis = core::array::from_fn(|b| {
+            times::<T, D, FUSED>(&step.phi, &updated(&self.basis[b], sample.basis[b]))
+        });
 
         // P - P e e^T P / (P_00 + noise); no difference in the first row and column.
         let kept = sample.noise * inverse;
@@ -103,17 +99,8 @@ impl<T: Real, const D: usize, const B: usize> Left<T, D, B> {
             covariance[k][0] = first;
             covariance[0][k] = first;
         }
+        let covariance = congruent::<T, D, FUSED>(&step.phi, &covariance, &step.q);
         Self { mean, basis, covariance }
-    }
-
-    /// Goes to the next point.
-    #[inline(always)]
-    pub(super) fn ahead<const FUSED: bool>(&self, step: &Transition<Matrix<T, D>>) -> Self {
-        Self {
-            mean: times::<T, D, FUSED>(&step.phi, &self.mean),
-            basis: core::array::from_fn(|b| times::<T, D, FUSED>(&step.phi, &self.basis[b])),
-            covariance: congruent::<T, D, FUSED>(&step.phi, &self.covariance, &step.q),
-        }
     }
 
     /// What the sample here is off by from its prediction.
@@ -326,10 +313,7 @@ fn one_plus<T: Real, const D: usize, const FUSED: bool>(
 
 /// $A v$.
 #[inline(always)]
-pub(super) fn times<T: Real, const D: usize, const FUSED: bool>(
-    a: &Matrix<T, D>,
-    v: &[T; D],
-) -> [T; D] {
+fn times<T: Real, const D: usize, const FUSED: bool>(a: &Matrix<T, D>, v: &[T; D]) -> [T; D] {
     core::array::from_fn(|k| {
         (1..D).fold(a[k][0] * v[0], |sum, l| multiply_add::<T, FUSED>(a[k][l], v[l], sum))
     })
@@ -337,7 +321,7 @@ pub(super) fn times<T: Real, const D: usize, const FUSED: bool>(
 
 /// $A P A^T + Q$ for symmetric $P$ and $Q$.
 #[inline(always)]
-pub(super) fn congruent<T: Real, const D: usize, const FUSED: bool>(
+fn congruent<T: Real, const D: usize, const FUSED: bool>(
     a: &Matrix<T, D>,
     p: &Matrix<T, D>,
     q: &Matrix<T, D>,
