@@ -488,7 +488,7 @@ impl<T: Real, K: MarkovOf<T, D>, const D: usize, const L: usize> FixedLag<T, K, 
         let is_outlier = |i: &usize| self.slot(*i).role == Role::Outlier;
         let mut outliers = (0..self.window.len).filter(is_outlier).count();
         loop {
-            let sweep = self.backward(count);
+            let sweep = self.backward(count, false);
             let Some(at) = sweep.outlier else {
                 let price = counted::<T>(outliers + STEP_PRICE * steps) * self.price();
                 return sweep.misfit + price;
@@ -526,7 +526,7 @@ impl<T: Real, K: MarkovOf<T, D>, const D: usize, const L: usize> FixedLag<T, K, 
             before = slot.kept;
         }
         self.forward(0);
-        let shift = self.backward(count).shift;
+        let shift = self.backward(count, true).shift;
         if let Some((at, step)) = shift {
             self.slot_mut(at).step = step;
             self.forward(at);
@@ -544,7 +544,7 @@ impl<T: Real, K: MarkovOf<T, D>, const D: usize, const L: usize> FixedLag<T, K, 
             slot.role = slot.kept;
         }
         self.forward(0);
-        let _ = self.backward(count);
+        let _ = self.backward(count, false);
     }
 
     /// The first window is full, or all there is: what the data are about.
@@ -573,7 +573,7 @@ impl<T: Real, K: MarkovOf<T, D>, const D: usize, const L: usize> FixedLag<T, K, 
         self.before.left = self.prior(self.median());
         self.forward(0);
         // For the values; what it would take out next stays in.
-        let _ = self.backward(count);
+        let _ = self.backward(count, false);
     }
 
     /// The first `count` of the window are as they are.
@@ -632,8 +632,9 @@ impl<T: Real, K: MarkovOf<T, D>, const D: usize, const L: usize> FixedLag<T, K, 
         }
     }
 
-    /// Values of the first `count` samples, and what explains most.
-    fn backward(&mut self, count: usize) -> Sweep<T> {
+    /// Values of the first `count` samples, and what explains most; changes of level only if
+    /// asked for.
+    fn backward(&mut self, count: usize, with_shifts: bool) -> Sweep<T> {
         let price = self.price();
         let Self { kernel, lambda, slots, window, known, .. } = self;
         let mut sweep = Sweep { misfit: T::zero(), outlier: None, shift: None };
@@ -654,7 +655,7 @@ impl<T: Real, K: MarkovOf<T, D>, const D: usize, const L: usize> FixedLag<T, K, 
             } else if i < count {
                 slot.value = slot.left.value_with(&right);
             }
-            if slot.step == T::zero() {
+            if with_shifts && slot.step == T::zero() {
                 let step = right.level_slope / right.level_curvature;
                 let explained = right.level_slope * step;
                 if explained > most_by_shift {

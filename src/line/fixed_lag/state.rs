@@ -3,11 +3,33 @@
 //!
 //! Function and level are independent, so that only the blocks of the function change
 //! from sample to sample; a sample measures the sum of the first component and the level.
-//! Loops are plain and written out for two components: a small processor, compiled for
-//! size, takes three times as long for the same with closures.
+//! Loops over up to three components are written out by a macro: compiled for size, they
+//! would stay loops, and a Cortex-M4 take twice as long.
 
 use crate::Real;
 use crate::line::markov::Transition;
+
+/// `for $k in 0..$count`, written out for up to three.
+macro_rules! each {
+    ($k:ident in $count:ident $body:block) => {
+        if $count <= 3 {
+            if $count > 0 {
+                let $k = 0;
+                $body
+            }
+            if $count > 1 {
+                let $k = 1;
+                $body
+            }
+            if $count > 2 {
+                let $k = 2;
+                $body
+            }
+        } else {
+            for $k in 0..$count $body
+        }
+    };
+}
 
 /// $D \times D$.
 type Matrix<T, const D: usize> = [[T; D]; D];
@@ -61,9 +83,9 @@ impl<T: Real, const D: usize> Left<T, D> {
     #[inline(always)]
     fn with_sum(&self) -> ([T; D], T) {
         let mut with_sum = self.cross;
-        for k in 0..D {
+        each!(k in D {
             with_sum[k] = with_sum[k] + self.covariance[k][0];
-        }
+        });
         (with_sum, self.cross[0] + self.level_variance)
     }
 
@@ -71,9 +93,9 @@ impl<T: Real, const D: usize> Left<T, D> {
     pub(super) fn value_with(&self, right: &Right<T, D>) -> T {
         let (with_sum, level) = self.with_sum();
         let mut value = self.value() + level * right.level_slope;
-        for k in 0..D {
+        each!(k in D {
             value = value + with_sum[k] * right.slope[k];
-        }
+        });
         value
     }
 
@@ -84,15 +106,17 @@ impl<T: Real, const D: usize> Left<T, D> {
         let inverse = (with_sum[0] + level + noise).recip();
         let error = (y - self.value()) * inverse;
         let level_gain = level * inverse;
-        for k in 0..D {
+        each!(k in D {
             let gain = with_sum[k] * inverse;
             self.mean[k] = self.mean[k] + with_sum[k] * error;
             self.cross[k] = self.cross[k] - gain * level;
-            for l in 0..=k {
-                self.covariance[k][l] = self.covariance[k][l] - gain * with_sum[l];
-                self.covariance[l][k] = self.covariance[k][l];
-            }
-        }
+            each!(l in D {
+                if l <= k {
+                    self.covariance[k][l] = self.covariance[k][l] - gain * with_sum[l];
+                    self.covariance[l][k] = self.covariance[k][l];
+                }
+            });
+        });
         self.level = self.level + level * error;
         self.level_variance = self.level_variance - level_gain * level;
     }
@@ -103,11 +127,11 @@ impl<T: Real, const D: usize> Left<T, D> {
         self.mean = times(&step.phi, &self.mean);
         self.cross = times(&step.phi, &self.cross);
         self.covariance = congruent(&step.phi, &self.covariance);
-        for k in 0..D {
-            for l in 0..D {
+        each!(k in D {
+            each!(l in D {
                 self.covariance[k][l] = self.covariance[k][l] + step.q[k][l];
-            }
-        }
+            });
+        });
     }
 
     /// The level changes by something of this variance around `by`.
@@ -141,30 +165,30 @@ impl<T: Real, const D: usize> Right<T, D> {
         let mut u = error * inverse;
         let misfit = error * u;
         u = u - level_gain * self.level_slope;
-        for k in 0..D {
+        each!(k in D {
             gain[k] = gain[k] * inverse;
             u = u - gain[k] * self.slope[k];
-        }
+        });
         let mut level_moved = self.level_curvature * level_gain;
         let mut precision = inverse;
         let mut moved = [T::zero(); D];
-        for k in 0..D {
+        each!(k in D {
             moved[k] = self.cross[k] * level_gain;
-            for l in 0..D {
+            each!(l in D {
                 moved[k] = moved[k] + self.curvature[k][l] * gain[l];
-            }
+            });
             level_moved = level_moved + self.cross[k] * gain[k];
             precision = precision + gain[k] * moved[k];
-        }
+        });
         precision = precision + level_gain * level_moved;
 
         self.slope[0] = self.slope[0] + u;
         self.level_slope = self.level_slope + u;
-        for k in 0..D {
+        each!(k in D {
             self.curvature[0][k] = self.curvature[0][k] - moved[k];
             self.curvature[k][0] = self.curvature[0][k];
             self.cross[k] = self.cross[k] - moved[k];
-        }
+        });
         self.curvature[0][0] = self.curvature[0][0] + (precision - moved[0]);
         self.cross[0] = self.cross[0] + (precision - level_moved);
         self.level_curvature = self.level_curvature + (precision - level_moved - level_moved);
@@ -175,11 +199,13 @@ impl<T: Real, const D: usize> Right<T, D> {
     #[inline(always)]
     pub(super) fn go(&mut self, step: &Transition<Matrix<T, D>>) {
         let mut back = step.phi;
-        for k in 0..D {
-            for l in 0..k {
-                (back[k][l], back[l][k]) = (back[l][k], back[k][l]);
-            }
-        }
+        each!(k in D {
+            each!(l in D {
+                if l < k {
+                    (back[k][l], back[l][k]) = (back[l][k], back[k][l]);
+                }
+            });
+        });
         self.slope = times(&back, &self.slope);
         self.cross = times(&back, &self.cross);
         self.curvature = congruent(&back, &self.curvature);
@@ -190,17 +216,14 @@ impl<T: Real, const D: usize> Right<T, D> {
 #[inline(always)]
 fn times<T: Real, const D: usize>(a: &Matrix<T, D>, v: &[T; D]) -> [T; D] {
     let mut out = *v;
-    if D == 2 {
-        out[0] = a[0][0] * v[0] + a[0][1] * v[1];
-        out[1] = a[1][0] * v[0] + a[1][1] * v[1];
-        return out;
-    }
-    for k in 0..D {
+    each!(k in D {
         out[k] = a[k][0] * v[0];
-        for l in 1..D {
-            out[k] = out[k] + a[k][l] * v[l];
-        }
-    }
+        each!(l in D {
+            if l > 0 {
+                out[k] = out[k] + a[k][l] * v[l];
+            }
+        });
+    });
     out
 }
 
@@ -208,24 +231,20 @@ fn times<T: Real, const D: usize>(a: &Matrix<T, D>, v: &[T; D]) -> [T; D] {
 #[inline(always)]
 fn congruent<T: Real, const D: usize>(a: &Matrix<T, D>, p: &Matrix<T, D>) -> Matrix<T, D> {
     let mut out = *p;
-    if D == 2 {
-        let (first, second) = (times(p, &a[0]), times(p, &a[1]));
-        out[0][0] = first[0] * a[0][0] + first[1] * a[0][1];
-        out[0][1] = first[0] * a[1][0] + first[1] * a[1][1];
-        out[1][0] = out[0][1];
-        out[1][1] = second[0] * a[1][0] + second[1] * a[1][1];
-        return out;
-    }
-    for k in 0..D {
+    each!(k in D {
         let row = times(p, &a[k]);
-        for l in 0..=k {
-            let mut sum = row[0] * a[l][0];
-            for i in 1..D {
-                sum = sum + row[i] * a[l][i];
+        each!(l in D {
+            if l <= k {
+                let mut sum = row[0] * a[l][0];
+                each!(i in D {
+                    if i > 0 {
+                        sum = sum + row[i] * a[l][i];
+                    }
+                });
+                out[k][l] = sum;
+                out[l][k] = sum;
             }
-            out[k][l] = sum;
-            out[l][k] = sum;
-        }
-    }
+        });
+    });
     out
 }
