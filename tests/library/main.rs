@@ -9,6 +9,7 @@ mod algorithm1;
 mod any_kernel;
 mod bad_input;
 mod examples;
+mod fixed_lag;
 mod flash;
 mod gross;
 mod kernel_ridge;

@@ -23,7 +23,7 @@ pub(crate) fn formatting() -> Outcome {
     run(cargo("fmt --all -- --check"))?;
     // By name: `--all` would take in the library a second time.
     run(cargo(&format!(
-        "fmt --manifest-path firmware/Cargo.toml {FIRMWARE_HERE} -p kgard-cortex-m4 -- --check"
+        "fmt --manifest-path firmware/Cargo.toml {FIRMWARE_HERE} -p kgard-cortex-m4 -p kgard-budget -- --check"
     )))
 }
 
