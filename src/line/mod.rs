@@ -29,6 +29,8 @@
 //! # Ok::<(), kgard::Error>(())
 //! ```
 //!
+//! Samples that come one by one are cleaned by a [`FixedLag`], in a fixed amount of memory.
+//!
 //! # What is solved
 //!
 //! For inputs $x_i$ on a line and samples $y_i$ with noise of standard deviation
