@@ -1,13 +1,30 @@
 //! Vector operations, most of them inlined into a [`Routine`].
 
 use super::simd::{Routine, dispatch, multiply_add};
-use super::tile::with_lanes;
+use super::tile::{VECTORS, with_lanes};
 use crate::Real;
 
 /// Inner product.
 #[inline(always)]
 pub(crate) fn dot<T: Real, const FUSED: bool>(a: &[T], b: &[T]) -> T {
     with_lanes!(T, dot_lanes::<FUSED>(a, b))
+}
+
+/// The same by one sum.
+#[inline(always)]
+pub(crate) fn plain_dot<T: Real, const FUSED: bool>(a: &[T], b: &[T]) -> T {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let mut sum = T::zero();
+    for (&[a0, a1, a2, a3], &[b0, b1, b2, b3]) in a.iter().zip(b) {
+        sum = multiply_add::<T, FUSED>(a0, b0, sum);
+        sum = multiply_add::<T, FUSED>(a1, b1, sum);
+        sum = multiply_add::<T, FUSED>(a2, b2, sum);
+        sum = multiply_add::<T, FUSED>(a3, b3, sum);
+    }
+    for (&a, &b) in a_rest.iter().zip(b_rest) {
+        sum = multiply_add::<T, FUSED>(a, b, sum);
+    }
+    sum
 }
 
 #[inline(always)]
@@ -153,6 +170,12 @@ fn combine<T: Real, const FUSED: bool>(y: &mut [T], factors: &[T], rows: &[T], s
     if n == 0 {
         return;
     }
+    if !VECTORS {
+        for (&f, row) in factors.iter().zip(rows.chunks_exact(n)) {
+            add_scaled::<T, FUSED>(y, f * sign, row);
+        }
+        return;
+    }
     if n <= SHORT {
         let terms = || factors.iter().zip(rows.chunks_exact(n));
         let (blocks, rest) = y.as_chunks_mut::<SEVERAL>();
@@ -195,6 +218,15 @@ pub(crate) fn largest<T: Real>(x: &[T]) -> (Option<usize>, T) {
 /// The same inside a [`Routine`].
 #[inline(always)]
 pub(crate) fn largest_of<T: Real, const FUSED: bool>(x: &[T]) -> (Option<usize>, T) {
+    if !VECTORS {
+        let mut found = (None, T::zero());
+        for (i, x) in x.iter().enumerate() {
+            if x.abs() > found.1 {
+                found = (Some(i), x.abs());
+            }
+        }
+        return found;
+    }
     if x.len() <= SHORT {
         return largest_of_few::<T, FUSED>(x);
     }
@@ -236,6 +268,9 @@ impl<T: Real> Routine for MaxMagnitude<'_, T> {
     type Output = T;
     #[inline(always)]
     fn run<const FUSED: bool>(self) -> T {
+        if !VECTORS {
+            return largest_of::<T, FUSED>(self.0).1;
+        }
         with_lanes!(T, max_lanes::<FUSED>(self.0))
     }
 }
