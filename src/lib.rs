@@ -193,6 +193,7 @@ struct Readme;
 
 #[cfg(feature = "alloc")]
 pub mod baselines;
+mod checked;
 #[cfg(feature = "alloc")]
 pub mod denoise;
 mod error;

@@ -2,7 +2,7 @@
 
 fn main() {
     let folder = env!("CARGO_MANIFEST_DIR");
-    for (program, flash) in [("stream-budget", "8K"), ("fit-budget", "64K")] {
+    for (program, flash) in [("stream-budget", "8K"), ("fit-budget", "6K")] {
         println!("cargo::rustc-link-arg-bin={program}=--defsym=__flash={flash}");
     }
     println!("cargo::rustc-link-arg-bins=-T{folder}/memory.ld");

@@ -171,9 +171,7 @@ fn combine<T: Real, const FUSED: bool>(y: &mut [T], factors: &[T], rows: &[T], s
         return;
     }
     if !VECTORS {
-        for (&f, row) in factors.iter().zip(rows.chunks_exact(n)) {
-            add_scaled::<T, FUSED>(y, f * sign, row);
-        }
+        plain_combine(y, factors, rows, sign);
         return;
     }
     if n <= SHORT {
@@ -205,6 +203,17 @@ fn combine<T: Real, const FUSED: bool>(y: &mut [T], factors: &[T], rows: &[T], s
     }
 }
 
+/// The same row after row, once in a program.
+#[inline(never)]
+fn plain_combine<T: Real>(y: &mut [T], factors: &[T], rows: &[T], sign: T) {
+    let mut rest = rows;
+    for &f in factors {
+        let Some((row, others)) = rest.split_at_checked(y.len()) else { return };
+        add_scaled::<T, false>(y, f * sign, row);
+        rest = others;
+    }
+}
+
 /// The largest absolute value; zero for an empty slice.
 pub(crate) fn max_magnitude<T: Real>(x: &[T]) -> T {
     dispatch(MaxMagnitude(x))
@@ -219,18 +228,24 @@ pub(crate) fn largest<T: Real>(x: &[T]) -> (Option<usize>, T) {
 #[inline(always)]
 pub(crate) fn largest_of<T: Real, const FUSED: bool>(x: &[T]) -> (Option<usize>, T) {
     if !VECTORS {
-        let mut found = (None, T::zero());
-        for (i, x) in x.iter().enumerate() {
-            if x.abs() > found.1 {
-                found = (Some(i), x.abs());
-            }
-        }
-        return found;
+        return plain_largest(x);
     }
     if x.len() <= SHORT {
         return largest_of_few::<T, FUSED>(x);
     }
     with_lanes!(T, largest_lanes::<FUSED>(x))
+}
+
+/// The same one by one, once in a program.
+#[inline(never)]
+fn plain_largest<T: Real>(x: &[T]) -> (Option<usize>, T) {
+    let mut found = (None, T::zero());
+    for (i, x) in x.iter().enumerate() {
+        if x.abs() > found.1 {
+            found = (Some(i), x.abs());
+        }
+    }
+    found
 }
 
 /// Branch-free over all places: for short lists faster than mispredicted branches.

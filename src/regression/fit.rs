@@ -2,6 +2,7 @@
 
 use super::stop::{self, StopReason};
 use super::system::Model;
+use crate::checked::{entry, set};
 use crate::{Error, Kernel, Points, Real};
 
 /// A point that was taken out.
@@ -33,7 +34,8 @@ impl<'a, T: Real> FitRef<'a, T> {
     /// The outliers, in order of selection.
     pub fn outliers(&self) -> impl ExactSizeIterator<Item = Outlier<T>> + use<'a, T> {
         let Self { y, indices, predicted, .. } = *self;
-        let outlier = move |(&index, &f): (&usize, &T)| Outlier { index, value: y[index] - f };
+        let outlier =
+            move |(&index, &f): (&usize, &T)| Outlier { index, value: entry(y, index) - f };
         indices.iter().zip(predicted).map(outlier)
     }
 
@@ -66,7 +68,7 @@ impl<'a, T: Real> FitRef<'a, T> {
             *f = y - r;
         }
         for (&j, &f) in self.indices.iter().zip(self.predicted) {
-            out[j] = f;
+            set(out, j, f);
         }
         Ok(())
     }
@@ -98,7 +100,7 @@ pub(crate) fn clean<'a, T: Real>(
     y.iter().zip(residual).enumerate().map(move |(i, (&y, r))| {
         // Outliers have a residual of exactly zero, and hardly another point.
         let which = if r.is_zero() { indices.iter().position(|&j| j == i) } else { None };
-        which.map_or(y, |which| predicted[which])
+        which.map_or(y, |which| entry(predicted, which))
     })
 }
 

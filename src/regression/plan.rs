@@ -6,6 +6,7 @@ use super::regularizer::Regularizer;
 use super::stop::{StopReason, StopRule};
 use super::system::{Model, System, max};
 use super::workspace::{Parts, Workspace};
+use crate::checked::{copy, entry as at, piece};
 use crate::linalg::{cholesky, multiply};
 use crate::{Error, Kernel, Points, Real};
 
@@ -164,7 +165,7 @@ impl<'a, T: Real> PlanRef<'a, T> {
         'a: 'w,
     {
         let Parts { residual, values, indices, .. } = work.into_parts();
-        let (indices, predicted) = (&indices[..k], &values[..k]);
+        let (indices, predicted) = (piece(indices, 0, k), piece(values, 0, k));
         let bias = self.model.bias(residual, clean(y, residual, indices, predicted));
         if !bias.is_finite() {
             return Err(Error::Overflow { what: "the bias" });
@@ -204,12 +205,12 @@ impl<T: Real> ResidualMaker<T> for PlanRef<'_, T> {
     }
 
     fn column(&self, j: usize, out: &mut [T]) {
-        out.copy_from_slice(&self.h[j * self.n..][..self.n]);
+        copy(out, piece(self.h, j * self.n, self.n));
     }
 
     fn diagonal(&self, out: &mut [T], _: &mut [T]) {
         for (i, entry) in out.iter_mut().enumerate() {
-            *entry = self.h[i * self.n + i];
+            *entry = at(self.h, i * self.n + i);
         }
     }
 }

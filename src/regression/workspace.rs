@@ -1,5 +1,6 @@
 //! Memory of one fit.
 
+use crate::checked::{piece_mut, split_mut};
 use crate::linalg::cholesky::Extending;
 use crate::{Error, Real};
 
@@ -46,12 +47,12 @@ impl<'a, T: Real> Workspace<'a, T> {
         // More outliers than points there cannot be.
         let k = indices.len().min(n);
         Error::check_at_least("workspace", scalars.len(), Self::len(n, k))?;
-        let (residual, rest) = scalars.split_at_mut(n);
-        let (variances, rest) = rest.split_at_mut(n);
-        let (values, rest) = rest.split_at_mut(k);
-        let (factor, rest) = rest.split_at_mut(Extending::<T>::len(k));
-        let columns = &mut rest[..n * (k + 1)];
-        Ok(Self { residual, variances, values, factor, columns, indices: &mut indices[..k] })
+        let (residual, rest) = split_mut(scalars, n);
+        let (variances, rest) = split_mut(rest, n);
+        let (values, rest) = split_mut(rest, k);
+        let (factor, rest) = split_mut(rest, Extending::<T>::len(k));
+        let columns = piece_mut(rest, 0, n * (k + 1));
+        Ok(Self { residual, variances, values, factor, columns, indices: piece_mut(indices, 0, k) })
     }
 }
 
