@@ -150,7 +150,7 @@
 //! * many measurements on the same points: [`Plan`]; a single fit:
 //!   [`fit`](fn@fit), which is faster once and needs less memory;
 //! * no allocator: [`PlanRef`] and [`Workspace`], with lengths from `const fn`s,
-//!   and plans that stay in flash ([`PlanRef::from_bytes`]);
+//!   and plans that stay in flash ([`PlanBytes`]);
 //! * your own stopping rule: the [`StopRule`] trait, or a closure; your own
 //!   matrix structure: the [`ResidualMaker`] trait;
 //! * the methods the paper compares with: [`baselines`]; what it proves:
@@ -233,6 +233,6 @@ pub use real::Real;
 #[cfg(feature = "alloc")]
 pub use regression::{Fit, Plan, fit, fit_support};
 pub use regression::{
-    FitRef, Outlier, PlanRef, Progress, Regularizer, ResidualMaker, Stop, StopReason, StopRule,
-    Stored, System, Workspace, border_weights, predict,
+    FitRef, Outlier, PlanBytes, PlanRef, Progress, Regularizer, ResidualMaker, Stop, StopReason,
+    StopRule, Stored, System, Workspace, border_weights, predict,
 };

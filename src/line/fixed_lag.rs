@@ -374,7 +374,7 @@ impl<T: Real, K: MarkovOf<T, D>, const D: usize, const L: usize> FixedLag<T, K, 
         if self.window.decided == 0 {
             self.decide(self.window.len);
         }
-        self.pop()
+        Some(self.pop())
     }
 
     fn insert(&mut self, distance: T, sample: T) -> Option<Cleaned<T>> {
@@ -383,7 +383,7 @@ impl<T: Real, K: MarkovOf<T, D>, const D: usize, const L: usize> FixedLag<T, K, 
             if self.window.decided == 0 {
                 self.decide(Self::STRIDE);
             }
-            out = self.pop();
+            out = Some(self.pop());
         }
         let (y, role) = if sample.is_finite() {
             (self.inside(sample), Role::Sample)
@@ -400,7 +400,7 @@ impl<T: Real, K: MarkovOf<T, D>, const D: usize, const L: usize> FixedLag<T, K, 
         out
     }
 
-    fn pop(&mut self) -> Option<Cleaned<T>> {
+    fn pop(&mut self) -> Cleaned<T> {
         let slot = self.slot(0);
         let cleaned = Cleaned {
             value: slot.value * self.noise + self.offset,
@@ -413,7 +413,7 @@ impl<T: Real, K: MarkovOf<T, D>, const D: usize, const L: usize> FixedLag<T, K, 
         self.window.head = (self.window.head + 1) % L;
         self.window.len -= 1;
         self.window.decided -= 1;
-        Some(cleaned)
+        cleaned
     }
 
     #[inline(always)]

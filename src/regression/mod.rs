@@ -25,7 +25,7 @@ pub(crate) mod system;
 pub(crate) mod workspace;
 
 pub use fit::{FitRef, Outlier, predict};
-pub use flash::Stored;
+pub use flash::{PlanBytes, Stored};
 pub use greedy::ResidualMaker;
 #[cfg(feature = "gpu")]
 pub(crate) use gross::leaves_traces;
