@@ -203,14 +203,22 @@ fn combine<T: Real, const FUSED: bool>(y: &mut [T], factors: &[T], rows: &[T], s
     }
 }
 
-/// The same row after row, once in a program.
+/// The same two rows at a time, once in a program.
 #[inline(never)]
 fn plain_combine<T: Real>(y: &mut [T], factors: &[T], rows: &[T], sign: T) {
     let mut rest = rows;
-    for &f in factors {
-        let Some((row, others)) = rest.split_at_checked(y.len()) else { return };
-        add_scaled::<T, false>(y, f * sign, row);
+    let (pairs, last) = factors.as_chunks::<2>();
+    for &[f, g] in pairs {
+        let Some((first, others)) = rest.split_at_checked(y.len()) else { return };
+        let Some((second, others)) = others.split_at_checked(y.len()) else { return };
+        let (f, g) = (f * sign, g * sign);
+        for ((y, &a), &b) in y.iter_mut().zip(first).zip(second) {
+            *y = *y + f * a + g * b;
+        }
         rest = others;
+    }
+    for &f in last {
+        add_scaled::<T, false>(y, f * sign, rest);
     }
 }
 
