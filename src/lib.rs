@@ -233,6 +233,6 @@ pub use real::Real;
 #[cfg(feature = "alloc")]
 pub use regression::{Fit, Plan, fit, fit_support};
 pub use regression::{
-    FitRef, Outlier, PlanBytes, PlanRef, Progress, Regularizer, ResidualMaker, Stop, StopReason,
-    StopRule, Stored, System, Workspace, border_weights, predict,
+    FitRef, Outlier, Penalty, PlanBytes, PlanRef, Progress, Regularizer, ResidualMaker, Stop,
+    StopReason, StopRule, Stored, System, Workspace, border_weights, predict,
 };
