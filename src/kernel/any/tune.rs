@@ -40,7 +40,7 @@ impl<T: Real> AnyKernel<T> {
         match &mut self.0 {
             Node::Radial(leaf) => leaf.separate(dim),
             Node::Dot(leaf) => leaf.separate(dim),
-            Node::Periodic(_) => {}
+            Node::Periodic(_) | Node::Cosine(_) => {}
             Node::Sum(terms) => terms.iter_mut().for_each(|t| t.kernel.separate_lengths(dim)),
             Node::Product(factors) => factors.iter_mut().for_each(|f| f.separate_lengths(dim)),
         }
