@@ -13,12 +13,12 @@
 //! | 0 | 8 bytes | `KGARDPLN` |
 //! | 8 | u32 | version, 1 |
 //! | 12 | u32 | bytes per scalar, 4 or 8 |
-//! | 16 | u32 | 0: l2 or Tikhonov, 1: RKHS |
+//! | 16 | u32 | 0: l2 or Tikhonov, 1: RKHS; 2 more with sample weights |
 //! | 20 | u32 | FNV-1a checksum of all that follows |
 //! | 24 | u64 | n |
 //! | 32 | u64 | dimension of the points |
 //! | 40 | f64 | what the sum of the residual is multiplied with for the bias, or $\lambda$ |
-//! | 48 | scalars | the points, $H$, then the coefficient map (n x n) or the bias weights (n) |
+//! | 48 | scalars | the points, $H$, then the coefficient map (n x n) or the bias weights (n), then the square roots of sample weights (n) |
 
 use super::plan::PlanRef;
 use crate::{Error, Points, Real};
@@ -27,6 +27,8 @@ const MAGIC: &[u8; 8] = b"KGARDPLN";
 const VERSION: u32 = 1;
 const MAPPED: u32 = 0;
 const SCALED: u32 = 1;
+/// Added to the kind of a plan with sample weights.
+const WEIGHTED: u32 = 2;
 const CHECKED_FROM: usize = 24;
 const HEADER: usize = 48;
 
@@ -100,11 +102,13 @@ impl<'a, T: Stored> PlanRef<'a, T> {
         let dim = usize::try_from(u64_at(bytes, 32)).unwrap_or(0);
         let kind = u32_at(bytes, 16);
         let square = n.checked_mul(n);
-        let rest = if kind == MAPPED { square } else { Some(n) };
+        let rest = if kind & SCALED == MAPPED { square } else { Some(n) };
+        let roots = if kind & WEIGHTED == 0 { 0 } else { n };
         let lengths = n.checked_mul(dim).zip(square).zip(rest);
-        let scalars = lengths.and_then(|((p, h), r)| p.checked_add(h)?.checked_add(r));
+        let scalars =
+            lengths.and_then(|((p, h), r)| p.checked_add(h)?.checked_add(r)?.checked_add(roots));
         let size = scalars.and_then(|s| s.checked_mul(size_of::<T>())?.checked_add(HEADER));
-        if kind > SCALED || n == 0 || dim == 0 || size != Some(bytes.len()) {
+        if kind > SCALED + WEIGHTED || n == 0 || dim == 0 || size != Some(bytes.len()) {
             return Err(wrong("its length does not fit what it says; it is cut off or damaged"));
         }
         if fnv1a(&bytes[CHECKED_FROM..]) != u32_at(bytes, 20) {
@@ -115,11 +119,13 @@ impl<'a, T: Stored> PlanRef<'a, T> {
             .ok_or(wrong("it is not aligned to eight bytes; use kgard::include_plan!"))?;
         let (points, rest) = scalars.split_at(n * dim);
         let (h, rest) = rest.split_at(n * n);
-        let plan = if kind == MAPPED {
+        let (rest, roots) = rest.split_at(rest.len() - roots);
+        let plan = if kind & SCALED == MAPPED {
             Self::mapped(n, h, rest, parameter)?
         } else {
             Self::scaled(n, h, rest, parameter)?
         };
+        let plan = if roots.is_empty() { plan } else { plan.with_roots(roots)? };
         Ok((plan, Points::new(points, dim)?))
     }
 }
@@ -159,7 +165,7 @@ fn fnv1a(bytes: &[u8]) -> u32 {
 
 #[cfg(feature = "alloc")]
 mod writing {
-    use super::{CHECKED_FROM, MAGIC, MAPPED, SCALED, Stored, VERSION, fnv1a};
+    use super::{CHECKED_FROM, MAGIC, MAPPED, SCALED, Stored, VERSION, WEIGHTED, fnv1a};
     use crate::regression::system::Model;
     use crate::{Kernel, Plan};
     use alloc::string::String;
@@ -173,9 +179,11 @@ mod writing {
         pub fn to_bytes(&self) -> Vec<u8> {
             let plan = self.as_ref();
             let (kind, parameter, rest) = match plan.model {
-                Model::Mapped { map, bias } => (MAPPED, bias, map),
-                Model::Scaled { lambda, bias } => (SCALED, lambda, bias),
+                Model::Mapped { map, bias, .. } => (MAPPED, bias, map),
+                Model::Scaled { lambda, bias, .. } => (SCALED, lambda, bias),
             };
+            let roots = plan.roots();
+            let kind = if roots.is_empty() { kind } else { kind + WEIGHTED };
             let parameter = parameter.to_f64().unwrap_or(f64::NAN);
             let mut bytes = Vec::new();
             bytes.extend_from_slice(MAGIC);
@@ -185,7 +193,7 @@ mod writing {
             for word in [plan.n as u64, self.points().dim() as u64, parameter.to_bits()] {
                 bytes.extend_from_slice(&word.to_le_bytes());
             }
-            for &x in self.points().coordinates().iter().chain(plan.h).chain(rest) {
+            for &x in self.points().coordinates().iter().chain(plan.h).chain(rest).chain(roots) {
                 x.store(&mut bytes);
             }
             let checksum = fnv1a(&bytes[CHECKED_FROM..]);
@@ -217,21 +225,33 @@ mod writing {
             line(&array("pub const POINTS", "N * DIM", self.points().coordinates()));
             line(&array("const H", "N * N", plan.h));
             let (name, constructor, last) = match plan.model {
-                Model::Mapped { map, bias } => {
+                Model::Mapped { map, bias, .. } => {
                     line(&array("const MAP", "N * N", map));
                     ("MAP", "mapped", bias)
                 }
-                Model::Scaled { lambda, bias } => {
+                Model::Scaled { lambda, bias, .. } => {
                     line(&array("const BIAS", "N", bias));
                     ("BIAS", "scaled", lambda)
                 }
             };
+            if !plan.roots().is_empty() {
+                line(&array("const ROOTS", "N", plan.roots()));
+            }
             line("/// The plan, in read-only memory.");
             line(&alloc::format!("pub static PLAN: kgard::PlanRef<'static, {}> =", T::NAME));
             line(&alloc::format!(
                 "    match kgard::PlanRef::{constructor}(N, &H, &{name}, {last:?}) {{"
             ));
-            line("        Ok(plan) => plan,");
+            if plan.roots().is_empty() {
+                line("        Ok(plan) => plan,");
+            } else {
+                line("        Ok(plan) => match plan.with_roots(&ROOTS) {");
+                line("            Ok(plan) => plan,");
+                line(
+                    "            Err(_) => panic!(\"the lengths fit: they were written together\"),",
+                );
+                line("        },");
+            }
             line("        Err(_) => panic!(\"the lengths fit: they were written together\"),");
             line("    };");
             source

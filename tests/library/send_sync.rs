@@ -9,7 +9,7 @@ use kgard::linalg::cholesky::Extending;
 use kgard::line::*;
 use kgard::regression::stop::Reading;
 use kgard::theory::Identification;
-use kgard::tune::{self, Model, Prediction, Trend, Tuner, Uncertainty, Unit};
+use kgard::tune::{Model, Prediction, Trend, Tuner, Uncertainty, Unit};
 use kgard::*;
 
 /// A compile error unless all of them are.
