@@ -68,10 +68,16 @@ impl<T: Real, L: AsRef<[T]> + AsMut<[T]> + Clone> Cosine<T, L> {
         learned: impl Fn(usize) -> bool,
         gradient: &mut [T],
     ) -> T {
-        let value = self.evaluate(a, b);
         if !learned(0) {
-            return value;
+            return self.evaluate(a, b);
         }
+        if let (&[x], &[y]) = (a, b) {
+            let (whole, part) = self.angle(0, x - y);
+            let (sin, cos) = part.sin_cos();
+            gradient[0] = whole * sin;
+            return cos;
+        }
+        let value = self.evaluate(a, b);
         let periods = self.periods.values().len();
         gradient[..periods].fill(T::zero());
         for (i, (&x, &y)) in a.iter().zip(b).enumerate() {

@@ -19,7 +19,7 @@ const FOLLOWED: usize = 2;
 /// function.
 const STEEP: f64 = 1e3;
 /// Evaluations of one climb at the most, and the nats that are not worth a step.
-const FINE: (usize, f64) = (25, 0.05);
+const FINE: (usize, f64) = (25, 0.1);
 
 /// The shortest description with any of the `kernels`, the first of which is the
 /// one that starts are made with; none where no system could be solved.

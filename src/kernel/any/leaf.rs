@@ -128,9 +128,13 @@ impl<K: Part> Leaf<K> {
         b: &[K::Scalar],
         out: &mut [K::Scalar],
     ) -> K::Scalar {
+        self.part.gradient_by(self.seen(a), self.seen(b), self.learns(), out)
+    }
+
+    /// Whether the lengths, and whether the other number behind them, are learned.
+    pub(super) fn learns(&self) -> impl Fn(usize) -> bool + Copy + use<'_, K> {
         let lengths = self.part.lengths().values().len();
-        let learned = |parameter| self.learned[usize::from(parameter == lengths)];
-        self.part.gradient_by(self.seen(a), self.seen(b), learned, out)
+        move |parameter| self.learned[usize::from(parameter == lengths)]
     }
 
     pub(super) fn check_dim(&self, dim: usize) -> Result<(), Error> {
