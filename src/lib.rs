@@ -225,7 +225,7 @@ pub use error::Error;
 #[cfg(feature = "alloc")]
 pub use kernel::AnyKernel;
 pub use kernel::{
-    Gaussian, Kernel, Laplacian, Linear, Matern12, Matern32, Matern52, PerInput, Periodic,
+    Cosine, Gaussian, Kernel, Laplacian, Linear, Matern12, Matern32, Matern52, PerInput, Periodic,
     Polynomial, RationalQuadratic, Shape, Tunable,
 };
 pub use points::Points;

@@ -87,7 +87,7 @@ impl Report<'_> {
             residual_norm: solution.residual_norm,
             iterations: solution.iterations,
             stop_reason: solution.stop_reason.name(),
-            r_squared: self.r_squared(),
+            r_squared: self.r_squared()?,
             noise: self.tuned.map(Tuned::noise),
             loo_error: self.tuned.map(Tuned::left_out_error),
             uneven_noise: self.tuned.map(Tuned::has_uneven_noise),
@@ -138,7 +138,7 @@ impl Report<'_> {
             rows.push(("residual norm", short(solution.residual_norm)));
             rows.push(("iterations", solution.iterations.to_string()));
         }
-        rows.push(("R squared", short(self.r_squared())));
+        rows.push(("R squared", self.r_squared().map_or_else(|_| "-".into(), short)));
         rows.push(("stopped", self.why()));
         rows.push(("outliers", solution.outliers.len().to_string()));
         let mut text = String::new();
@@ -152,22 +152,12 @@ impl Report<'_> {
         text
     }
 
-    /// The share of the variance that the function explains, outliers apart.
-    fn r_squared(&self) -> f64 {
-        let mut inside = vec![true; self.data.y.len()];
-        for outlier in &self.solution.outliers {
-            inside[outlier.index] = false;
-        }
-        let inside = |values: &[f64]| -> Vec<f64> {
-            values.iter().zip(&inside).filter(|(_, inside)| **inside).map(|(v, _)| *v).collect()
-        };
-        let (y, residual) = (inside(&self.data.y), inside(&self.solution.residual));
-        let n = y.len() as f64;
-        let mean = y.iter().map(|y| y / n).sum::<f64>();
-        let norm = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::hypot);
-        let total = norm(&mut y.iter().map(|y| y - mean));
-        let left = norm(&mut residual.iter().copied());
-        if total > 0.0 { 1.0 - (left / total).powi(2) } else { 1.0 }
+    /// Of the tuned model in its own units, else of what is reported.
+    fn r_squared(&self) -> Result<f64> {
+        let Self { data, solution, tuned, .. } = self;
+        let given =
+            || kgard::regression::r_squared(&data.y, &solution.residual, &solution.outliers);
+        Ok(tuned.map_or_else(given, |tuned| Ok(tuned.r_squared()))?)
     }
 
     /// How much each input matters, by its name.

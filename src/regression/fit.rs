@@ -3,6 +3,7 @@
 use super::stop::{self, StopReason};
 use super::system::Model;
 use crate::checked::{entry, set};
+use crate::real::count;
 use crate::{Error, Kernel, Points, Real};
 
 /// A point that was taken out.
@@ -88,6 +89,25 @@ impl<'a, T: Real> FitRef<'a, T> {
     pub fn bias(&self) -> T {
         self.bias
     }
+}
+
+/// $R^2 = 1 - \sum r_i^2 / \sum (y_i - \bar y)^2$ over the points that are no outliers: the
+/// share of their variance that the function explains. One where they do not vary.
+///
+/// # Errors
+/// [`Error::Length`] if there are not as many residuals as data.
+pub fn r_squared<T: Real>(y: &[T], residual: &[T], outliers: &[Outlier<T>]) -> Result<T, Error> {
+    Error::check_len("residual", residual.len(), y.len())?;
+    let is_in = |i: usize| outliers.iter().all(|outlier| outlier.index != i);
+    let inside = || (0..y.len()).filter(|&i| is_in(i));
+    let n = count::<T>(inside().count().max(1));
+    let mean = inside().fold(T::zero(), |sum, i| sum + y[i] / n);
+    // Neither sum of squares overflows.
+    let (total, left) = inside().fold((T::zero(), T::zero()), |(total, left), i| {
+        (T::hypot(total, y[i] - mean), T::hypot(left, residual[i]))
+    });
+    let share = left / total;
+    Ok(if total > T::zero() { T::one() - share * share } else { T::one() })
 }
 
 /// $v = y - u$: the data, and at the outliers what the fit says there.

@@ -13,12 +13,12 @@
 //! | 0 | 8 bytes | `KGARDPLN` |
 //! | 8 | u32 | version, 1 |
 //! | 12 | u32 | bytes per scalar, 4 or 8 |
-//! | 16 | u32 | 0: l2 or Tikhonov, 1: RKHS |
+//! | 16 | u32 | 0: l2 or Tikhonov, 1: RKHS; 2 more with sample weights |
 //! | 20 | u32 | FNV-1a checksum of all that follows |
 //! | 24 | u64 | n |
 //! | 32 | u64 | dimension of the points |
 //! | 40 | f64 | what the sum of the residual is multiplied with for the bias, or $\lambda$ |
-//! | 48 | scalars | the points, $H$, then the coefficient map (n x n) or the bias weights (n) |
+//! | 48 | scalars | the points, $H$, then the coefficient map (n x n) or the bias weights (n), then the square roots of sample weights (n) |
 
 use super::plan::PlanRef;
 use crate::checked::piece;
@@ -28,6 +28,8 @@ const MAGIC: &[u8; 8] = b"KGARDPLN";
 const VERSION: u32 = 1;
 const MAPPED: u32 = 0;
 const SCALED: u32 = 1;
+/// Added to the kind of a plan with sample weights.
+const WEIGHTED: u32 = 2;
 const CHECKED_FROM: usize = 24;
 const HEADER: usize = 48;
 
@@ -115,14 +117,17 @@ impl<'a> PlanBytes<'a> {
         let parameter = T::from_f64(f64::from_bits(u64_at(self.bytes, 40)));
         let scalars = T::cast(piece(self.bytes, HEADER, self.bytes.len() - HEADER))
             .ok_or(wrong("it is not aligned to eight bytes; use kgard::include_plan!"))?;
+        let roots = if kind & WEIGHTED == 0 { 0 } else { n };
         let points = piece(scalars, 0, n * dim);
         let h = piece(scalars, n * dim, n * n);
-        let rest = piece(scalars, n * dim + n * n, scalars.len() - n * dim - n * n);
-        let plan = if kind == MAPPED {
+        let rest = piece(scalars, n * dim + n * n, scalars.len() - n * dim - n * n - roots);
+        let roots = piece(scalars, scalars.len() - roots, roots);
+        let plan = if kind & SCALED == MAPPED {
             PlanRef::mapped(n, h, rest, parameter)?
         } else {
             PlanRef::scaled(n, h, rest, parameter)?
         };
+        let plan = if roots.is_empty() { plan } else { plan.with_roots(roots)? };
         Ok((plan, Points::new(points, dim)?))
     }
 }
@@ -167,7 +172,11 @@ impl Header {
         let (n, dim) = (u64_at(bytes, 24) as usize, u64_at(bytes, 32) as usize);
         let is_exact = n as u64 == u64_at(bytes, 24) && dim as u64 == u64_at(bytes, 32);
         // The whole is as long as its parts, none of which overflows.
-        let row = if kind == MAPPED { n.checked_mul(2) } else { n.checked_add(1) };
+        let row = if kind & SCALED == MAPPED { n.checked_mul(2) } else { n.checked_add(1) };
+        let row = match row {
+            Some(row) if kind & WEIGHTED != 0 => row.checked_add(1),
+            row => row,
+        };
         let scalars = match (row, width) {
             (Some(row), 4 | 8) => match row.checked_add(dim) {
                 Some(of_point) => of_point.checked_mul(n),
@@ -182,7 +191,7 @@ impl Header {
             }
             None => false,
         };
-        if !is_exact || !is_whole || kind > SCALED || n == 0 || dim == 0 {
+        if !is_exact || !is_whole || kind > SCALED + WEIGHTED || n == 0 || dim == 0 {
             return Err(wrong("its length does not fit what it says; it is cut off or damaged"));
         }
         Ok(Self { width, kind, n, dim })
@@ -246,7 +255,7 @@ const fn mixed(hash: u32, byte: u8) -> u32 {
 
 #[cfg(feature = "alloc")]
 mod writing {
-    use super::{CHECKED_FROM, MAGIC, MAPPED, SCALED, Stored, VERSION, fnv1a};
+    use super::{CHECKED_FROM, MAGIC, MAPPED, SCALED, Stored, VERSION, WEIGHTED, fnv1a};
     use crate::regression::system::Model;
     use crate::{Kernel, Plan};
     use alloc::string::String;
@@ -260,9 +269,11 @@ mod writing {
         pub fn to_bytes(&self) -> Vec<u8> {
             let plan = self.as_ref();
             let (kind, parameter, rest) = match plan.model {
-                Model::Mapped { map, bias } => (MAPPED, bias, map),
-                Model::Scaled { lambda, bias } => (SCALED, lambda, bias),
+                Model::Mapped { map, bias, .. } => (MAPPED, bias, map),
+                Model::Scaled { lambda, bias, .. } => (SCALED, lambda, bias),
             };
+            let roots = plan.roots();
+            let kind = if roots.is_empty() { kind } else { kind + WEIGHTED };
             let parameter = parameter.to_f64().unwrap_or(f64::NAN);
             let mut bytes = Vec::new();
             bytes.extend_from_slice(MAGIC);
@@ -272,7 +283,7 @@ mod writing {
             for word in [plan.n as u64, self.points().dim() as u64, parameter.to_bits()] {
                 bytes.extend_from_slice(&word.to_le_bytes());
             }
-            for &x in self.points().coordinates().iter().chain(plan.h).chain(rest) {
+            for &x in self.points().coordinates().iter().chain(plan.h).chain(rest).chain(roots) {
                 x.store(&mut bytes);
             }
             let checksum = fnv1a(&bytes[CHECKED_FROM..]);
@@ -304,21 +315,33 @@ mod writing {
             line(&array("pub const POINTS", "N * DIM", self.points().coordinates()));
             line(&array("const H", "N * N", plan.h));
             let (name, constructor, last) = match plan.model {
-                Model::Mapped { map, bias } => {
+                Model::Mapped { map, bias, .. } => {
                     line(&array("const MAP", "N * N", map));
                     ("MAP", "mapped", bias)
                 }
-                Model::Scaled { lambda, bias } => {
+                Model::Scaled { lambda, bias, .. } => {
                     line(&array("const BIAS", "N", bias));
                     ("BIAS", "scaled", lambda)
                 }
             };
+            if !plan.roots().is_empty() {
+                line(&array("const ROOTS", "N", plan.roots()));
+            }
             line("/// The plan, in read-only memory.");
             line(&alloc::format!("pub static PLAN: kgard::PlanRef<'static, {}> =", T::NAME));
             line(&alloc::format!(
                 "    match kgard::PlanRef::{constructor}(N, &H, &{name}, {last:?}) {{"
             ));
-            line("        Ok(plan) => plan,");
+            if plan.roots().is_empty() {
+                line("        Ok(plan) => plan,");
+            } else {
+                line("        Ok(plan) => match plan.with_roots(&ROOTS) {");
+                line("            Ok(plan) => plan,");
+                line(
+                    "            Err(_) => panic!(\"the lengths fit: they were written together\"),",
+                );
+                line("        },");
+            }
             line("        Err(_) => panic!(\"the lengths fit: they were written together\"),");
             line("    };");
             source

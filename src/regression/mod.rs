@@ -24,7 +24,7 @@ pub mod stop;
 pub(crate) mod system;
 pub(crate) mod workspace;
 
-pub use fit::{FitRef, Outlier, predict};
+pub use fit::{FitRef, Outlier, predict, r_squared};
 pub use flash::{PlanBytes, Stored};
 pub use greedy::ResidualMaker;
 #[cfg(feature = "gpu")]

@@ -9,7 +9,7 @@ use kgard::linalg::cholesky::Extending;
 use kgard::line::*;
 use kgard::regression::stop::Reading;
 use kgard::theory::Identification;
-use kgard::tune::{self, Model, Prediction, Trend, Tuner, Uncertainty, Unit};
+use kgard::tune::{Model, Prediction, Trend, Tuner, Uncertainty, Unit};
 use kgard::*;
 
 /// A compile error unless all of them are.
@@ -26,7 +26,7 @@ are_shared! {
     Error, Points<'_, f64>,
     G, Laplacian<f64>, Matern12<f64>, Matern32<f64>, Matern52<f64>, RationalQuadratic<f64>,
     Linear, Polynomial<f64>, Sum<G, G>, Product<G, G>, Scaled<G, f64>,
-    PerInput<f64, [f64; 2]>, Shape<f64>, Periodic<f64>, AnyKernel<f64>, ParseKernelError, Role,
+    PerInput<f64, [f64; 2]>, Shape<f64>, Periodic<f64>, Cosine<f64>, AnyKernel<f64>, ParseKernelError, Role,
     Regularizer<'_, f64>, Stop<f64>, StopReason, Reading, Progress<'_, f64>,
     System<'_, f64>, PlanRef<'_, f64>, PlanBytes<'_>, FitRef<'_, f64>, Workspace<'_, f64>, Outlier<f64>,
     Plan<f64, G>, Fit<f64, G>,
