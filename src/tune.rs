@@ -48,7 +48,7 @@ mod select;
 mod serial;
 mod standard;
 mod start;
-mod subset;
+pub(crate) mod subset;
 
 pub use model::{Model, Prediction, Uncertainty};
 pub use second_look::second_look;
