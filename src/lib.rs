@@ -234,6 +234,6 @@ pub use real::Real;
 #[cfg(feature = "alloc")]
 pub use regression::{Fit, Plan, fit, fit_support};
 pub use regression::{
-    FitRef, Outlier, PlanRef, Progress, Regularizer, ResidualMaker, Stop, StopReason, StopRule,
-    Stored, System, Workspace, border_weights, predict,
+    FitRef, Outlier, Penalty, PlanRef, Progress, Regularizer, ResidualMaker, Stop, StopReason,
+    StopRule, Stored, System, Workspace, border_weights, predict,
 };

@@ -56,7 +56,7 @@ pub use standard::Unit;
 
 use crate::kernel::{AnyKernel, PerInput, Shape, Tunable};
 use crate::real::constant;
-use crate::{Error, Points, Real, Regularizer};
+use crate::{Error, Penalty, Points, Real};
 use alloc::vec;
 use alloc::vec::Vec;
 use chain::Engine;
@@ -72,33 +72,6 @@ pub const MOST: usize = 400;
 /// The step in which a target is given rounds it with so much smaller a deviation,
 /// $1 / \sqrt{12}$, and less than this share of a step is never an outlier.
 const STEPS_PER_DEVIATION: f64 = 2.5;
-
-/// The penalty to tune.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "snake_case")
-)]
-#[non_exhaustive]
-pub enum Penalty {
-    /// [`Regularizer::rkhs`].
-    #[default]
-    Rkhs,
-    /// [`Regularizer::l2`].
-    L2,
-}
-
-impl Penalty {
-    /// The regularizer with this $\lambda$.
-    #[must_use]
-    pub fn regularizer<T: Real>(self, lambda: T) -> Regularizer<'static, T> {
-        match self {
-            Self::L2 => Regularizer::l2(lambda),
-            Self::Rkhs => Regularizer::rkhs(lambda),
-        }
-    }
-}
 
 /// A linear trend beside the kernel's function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -85,7 +85,7 @@ fn tuner(args: &FitArgs, mut kernel: AnyKernel<f64>, dim: usize) -> Tuner<f64> {
     Tuner::with_kernel(kernel)
 }
 
-impl From<Norm> for tune::Penalty {
+impl From<Norm> for kgard::Penalty {
     fn from(norm: Norm) -> Self {
         match norm {
             Norm::L2 => Self::L2,

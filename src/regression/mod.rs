@@ -34,7 +34,7 @@ pub(crate) use owned::Found;
 #[cfg(feature = "alloc")]
 pub use owned::{Fit, Plan, fit, fit_support};
 pub use plan::PlanRef;
-pub use regularizer::{Regularizer, border_weights};
+pub use regularizer::{Penalty, Regularizer, border_weights};
 pub use stop::{Progress, Stop, StopReason, StopRule};
 pub use system::System;
 pub use workspace::Workspace;

@@ -2,6 +2,37 @@
 
 use crate::{Error, Real};
 
+/// The norm that is penalised, by name; [`Regularizer`] has it with its $\lambda$.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
+#[non_exhaustive]
+pub enum Penalty {
+    /// The norm of the function, with a free bias: [`Regularizer::rkhs`].
+    #[default]
+    Rkhs,
+    /// The sum of squares of coefficients and bias, the paper's main model:
+    /// [`Regularizer::l2`].
+    L2,
+}
+
+impl Penalty {
+    /// The regularizer with this $\lambda$.
+    #[must_use]
+    pub const fn regularizer<'a, T>(self, lambda: T) -> Regularizer<'a, T>
+    where
+        T: Copy,
+    {
+        match self {
+            Self::L2 => Regularizer::l2(lambda),
+            Self::Rkhs => Regularizer::rkhs(lambda),
+        }
+    }
+}
+
 /// What keeps the kernel expansion smooth.
 ///
 /// * [`l2`](Self::l2): $\lambda \sum_i \alpha_i^2 + \lambda c^2$, the paper's
@@ -15,37 +46,37 @@ use crate::{Error, Real};
 /// [`without_bias`](Self::without_bias).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Regularizer<'a, T> {
-    pub(crate) penalty: Penalty<'a, T>,
+    pub(crate) form: Form<'a, T>,
     pub(crate) weights: Option<&'a [T]>,
     pub(crate) bias: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Penalty<'a, T> {
+pub(crate) enum Form<'a, T> {
     L2 { lambda: T },
     Rkhs { lambda: T },
     Tikhonov { psi: &'a [T], bias_lambda: T },
 }
 
 impl<'a, T> Regularizer<'a, T> {
-    const fn new(penalty: Penalty<'a, T>) -> Self {
-        Self { penalty, weights: None, bias: true }
+    const fn new(form: Form<'a, T>) -> Self {
+        Self { form, weights: None, bias: true }
     }
 
     /// $\lambda \lVert \alpha \rVert^2 + \lambda c^2$.
     pub const fn l2(lambda: T) -> Self {
-        Self::new(Penalty::L2 { lambda })
+        Self::new(Form::L2 { lambda })
     }
 
     /// $\lambda \\, \alpha^T K \alpha$, the squared norm of the function.
     pub const fn rkhs(lambda: T) -> Self {
-        Self::new(Penalty::Rkhs { lambda })
+        Self::new(Form::Rkhs { lambda })
     }
 
     /// $\lVert \Psi \alpha \rVert^2 + \lambda_c c^2$ for a matrix `psi` of `n`
     /// columns (row-major) whose columns are linearly independent.
     pub const fn tikhonov(psi: &'a [T], bias_lambda: T) -> Self {
-        Self::new(Penalty::Tikhonov { psi, bias_lambda })
+        Self::new(Form::Tikhonov { psi, bias_lambda })
     }
 
     /// Multiplies $\lambda$ by `weights[i]` for the `i`-th coefficient: the
@@ -74,8 +105,8 @@ impl<'a, T> Regularizer<'a, T> {
 impl<T: Real> Regularizer<'_, T> {
     /// The check at the door, for `n` points.
     pub(crate) fn check(&self, n: usize) -> Result<(), Error> {
-        match self.penalty {
-            Penalty::L2 { lambda } => {
+        match self.form {
+            Form::L2 { lambda } => {
                 Error::check_positive("lambda", lambda)?;
                 if let Some(weights) = self.weights {
                     Error::check_len("weights", weights.len(), n)?;
@@ -85,8 +116,8 @@ impl<T: Real> Regularizer<'_, T> {
                 }
                 return Ok(());
             }
-            Penalty::Rkhs { lambda } => Error::check_positive("lambda", lambda)?,
-            Penalty::Tikhonov { psi, bias_lambda } => {
+            Form::Rkhs { lambda } => Error::check_positive("lambda", lambda)?,
+            Form::Tikhonov { psi, bias_lambda } => {
                 Error::check_positive("lambda of the bias", bias_lambda)?;
                 if !psi.len().is_multiple_of(n) || psi.len() / n < n {
                     let expected = psi.len().div_ceil(n).max(n).saturating_mul(n);

@@ -14,7 +14,7 @@
 //! Algorithm 1, so duplicate points are harmless and `f32` will do.
 
 use super::greedy::ResidualMaker;
-use super::regularizer::{Penalty, Regularizer};
+use super::regularizer::{Form, Regularizer};
 use crate::kernel::gram;
 use crate::linalg::cholesky::{self, backward, forward, inverse_column};
 use crate::linalg::{multiply_transposed, self_product, self_product_scratch_len};
@@ -63,8 +63,8 @@ impl<'a, T: Real> System<'a, T> {
     /// Scalars of memory for `n` points and this regularizer.
     #[must_use]
     pub const fn len_for(n: usize, regularizer: &Regularizer<'_, T>) -> usize {
-        match regularizer.penalty {
-            Penalty::Rkhs { .. } => Self::rkhs_len(n),
+        match regularizer.form {
+            Form::Rkhs { .. } => Self::rkhs_len(n),
             _ => Self::l2_len(n),
         }
     }
@@ -84,8 +84,8 @@ impl<'a, T: Real> System<'a, T> {
     /// Scalars of scratch that building takes with this regularizer.
     #[must_use]
     pub const fn scratch_len_for(n: usize, regularizer: &Regularizer<'_, T>) -> usize {
-        match regularizer.penalty {
-            Penalty::Tikhonov { .. } => Self::tikhonov_scratch_len(n),
+        match regularizer.form {
+            Form::Tikhonov { .. } => Self::tikhonov_scratch_len(n),
             _ => Self::scratch_len(n),
         }
     }
@@ -112,20 +112,20 @@ impl<'a, T: Real> System<'a, T> {
         let needed = Self::scratch_len_for(n, &regularizer);
         Error::check_at_least("scratch", scratch.len(), needed)?;
         let (matrix, rest) = memory.split_at_mut(n * n);
-        match regularizer.penalty {
-            Penalty::Rkhs { lambda } => {
+        match regularizer.form {
+            Form::Rkhs { lambda } => {
                 gram(points, kernel, matrix)?;
                 let bias = &mut rest[..n];
                 Self::scaled(matrix, bias, lambda, regularizer.bias, scratch)
             }
-            Penalty::L2 { lambda } => {
+            Form::L2 { lambda } => {
                 let map = &mut rest[..n * n];
                 gram(points, kernel, map)?;
                 let whitening = Whitening::Weights { lambda, weights: regularizer.weights };
                 let bias = if regularizer.bias { lambda.recip() } else { T::zero() };
                 Self::mapped(matrix, map, &whitening, bias, scratch)
             }
-            Penalty::Tikhonov { psi, bias_lambda } => {
+            Form::Tikhonov { psi, bias_lambda } => {
                 let map = &mut rest[..n * n];
                 gram(points, kernel, map)?;
                 let (factor, scratch) = scratch.split_at_mut(n * n);

@@ -1,12 +1,12 @@
 //! Parameters and outliers in turn, from one start to where both settle.
 
-use super::Penalty;
 use super::likelihood::Memory;
 use super::minimize::{Effort, minimize};
 use super::parameters::{State, Variables, cost_of_uneven_noise};
 use super::sample::Sample;
 use super::select::{self, Maker, Setting};
 use super::subset;
+use crate::Penalty;
 use crate::Real;
 use crate::kernel::Tunable;
 use crate::real::{constant, count};

@@ -16,8 +16,8 @@
 //! With the l2 penalty $K^2$ stands in the place of $K$: the coefficients
 //! themselves are then independent and of one variance.
 
-use super::Penalty;
 use super::sample::Sample;
+use crate::Penalty;
 use crate::kernel::Tunable;
 use crate::linalg::cholesky::{self, factor_scratch_len, invert_scratch_len};
 use crate::linalg::{mirror_lower, self_product, self_product_scratch_len};

@@ -1,15 +1,15 @@
 //! What tuning gives: the function, the outliers, and how sure both are.
 
 use super::likelihood::{Memory, Solved};
+use super::parameters;
 use super::sample::{Sample, features_of, row};
 use super::standard::Unit;
-use super::{Penalty, parameters};
 use crate::kernel::Tunable;
 use crate::linalg::cholesky;
 use crate::real::{constant, count};
 use crate::regression::system::inner_product;
 use crate::stats::upper_quantile;
-use crate::{Error, Kernel, Outlier, Points, Real};
+use crate::{Error, Kernel, Outlier, Penalty, Points, Real};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;

@@ -13,9 +13,9 @@
 //! with $B = (Q_{SS})^{-1}$ and $u = B (Q v)_S$ that is the sweep
 //! $B \leftarrow B - b_j b_j^T / B_{jj}$, $u \leftarrow u - b_j u_j / B_{jj}$.
 
-use super::Penalty;
 use super::likelihood::{Memory, Solved};
 use super::sample::Sample;
+use crate::Penalty;
 use crate::kernel::Tunable;
 use crate::linalg::cholesky::Extending;
 use crate::linalg::multiply;

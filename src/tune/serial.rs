@@ -1,7 +1,8 @@
 //! Models from files, checked.
 
 use super::sample::FEATURES;
-use super::{Model, Penalty, Unit};
+use super::{Model, Unit};
+use crate::Penalty;
 use crate::kernel::Tunable;
 use crate::serial::{Refused, read_by_shadow};
 use crate::{Error, Outlier, Real};

@@ -31,7 +31,7 @@ are_shared! {
     System<'_, f64>, PlanRef<'_, f64>, FitRef<'_, f64>, Workspace<'_, f64>, Outlier<f64>,
     Plan<f64, G>, Fit<f64, G>,
     Tuner<f64>, Tuner<f64, G>, Model<f64, G>, Prediction<f64>, Uncertainty<'_, f64, G>, Unit<f64>,
-    tune::Penalty, Trend,
+    kgard::Penalty, Trend,
     Ram<f64>, RbRvm<f64>, RbRvmFit<f64, G>, Identification<f64>,
     Plane<'_, f64>, PlaneBuf<f64>, Masks<'_>, Band<'_, f64>, Grid, Survey<f64>, Conditions<f64>,
     Denoiser<f64>, DenoisePlan<f64>, Denoised<f64>, Report<f64>,

@@ -15,8 +15,8 @@ use kgard::kernel::{Product, Scaled, Sum};
 use kgard::regression::stop::Reading;
 use kgard::tune::{self, Model, Tuner};
 use kgard::{
-    Fit, Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Outlier, Plan, Polynomial,
-    RationalQuadratic, Regularizer, Stop, StopReason, StopRule, denoise, theory,
+    Fit, Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Outlier, Penalty, Plan,
+    Polynomial, RationalQuadratic, Regularizer, Stop, StopReason, StopRule, denoise, theory,
 };
 use proptest::prelude::*;
 use serde::Serialize;
@@ -190,7 +190,7 @@ fn tuned_and_theory() {
     let read: Model<f64, AnyKernel<f64>> =
         serde_json::from_value(serde_json::to_value(&model).unwrap()).unwrap();
     assert_eq!(read.predict(&[0.3]), model.predict(&[0.3]));
-    for penalty in [tune::Penalty::Rkhs, tune::Penalty::L2] {
+    for penalty in [Penalty::Rkhs, Penalty::L2] {
         round_trip(&penalty);
     }
     for trend in [tune::Trend::Automatic, tune::Trend::Free, tune::Trend::None] {

@@ -3,8 +3,8 @@ use crate::common;
 
 use common::problem::{Problem, Random};
 use kgard::kernel::AnyKernel;
-use kgard::tune::{self, Model, Penalty, Trend, Tuner};
-use kgard::{Error, Gaussian, Kernel, Outlier, Plan, Points, Real, Regularizer};
+use kgard::tune::{self, Model, Trend, Tuner};
+use kgard::{Error, Gaussian, Kernel, Outlier, Penalty, Plan, Points, Real, Regularizer};
 use nalgebra::{DMatrix, DVector};
 
 fn kernel(text: &str) -> AnyKernel<f64> {
