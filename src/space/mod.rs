@@ -190,6 +190,15 @@ impl<T: Real, K: Kernel<T>> SpaceFit<T, K> {
         }
     }
 
+    /// The fit with a kernel matrix of low rank, if it was made so.
+    #[must_use]
+    pub fn low_rank(&self) -> Option<&LowRankFit<T, K>> {
+        match &self.found {
+            Found::LowRank(fit) => Some(fit),
+            _ => None,
+        }
+    }
+
     /// Why the search ended.
     #[must_use]
     pub fn stop_reason(&self) -> StopReason {

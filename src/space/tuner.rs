@@ -24,6 +24,7 @@ pub struct SpaceTuner<T> {
 
 /// What a [`SpaceTuner`] has found.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct SpaceTuned<T> {
     /// Function, outliers and residual.
     pub fit: SpaceFit<T, AnyKernel<T>>,
