@@ -215,6 +215,8 @@ mod real;
 pub mod regression;
 #[cfg(feature = "serde")]
 mod serial;
+#[cfg(feature = "alloc")]
+pub mod space;
 mod stats;
 #[cfg(feature = "alloc")]
 pub mod theory;

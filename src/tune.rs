@@ -49,7 +49,7 @@ mod serial;
 mod sizes;
 mod standard;
 mod start;
-mod subset;
+pub(crate) mod subset;
 
 pub use model::{Model, Prediction, Uncertainty};
 pub use second_look::second_look;

@@ -11,6 +11,7 @@ mod error;
 mod experiments;
 mod input;
 mod kernel;
+mod many;
 mod memory;
 mod messages;
 mod method;

@@ -2,6 +2,7 @@
 
 use crate::data::Data;
 use crate::error::{Error, Result};
+use crate::many::Many;
 use crate::method::{Method, Solution};
 use crate::model::Tuned;
 use crate::number::{counted, exact, short};
@@ -21,6 +22,8 @@ pub(crate) struct Report<'a> {
     pub(crate) solution: &'a Solution,
     /// What the tuner found, if it did.
     pub(crate) tuned: Option<&'a Tuned>,
+    /// The same of very many points.
+    pub(crate) many: Option<&'a Many>,
 }
 
 /// The JSON object. Scripts rely on its keys.
@@ -44,6 +47,9 @@ struct Json<'a> {
     r_squared: f64,
     /// Standard deviation of the noise.
     noise: Option<f64>,
+    /// How a fit of very many points was made, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    way: Option<&'a str>,
     /// Root mean square error of the points predicted by the others.
     loo_error: Option<f64>,
     uneven_noise: Option<bool>,
@@ -88,7 +94,8 @@ impl Report<'_> {
             iterations: solution.iterations,
             stop_reason: solution.stop_reason.name(),
             r_squared: self.r_squared()?,
-            noise: self.tuned.map(Tuned::noise),
+            noise: self.tuned.map(Tuned::noise).or_else(|| self.many?.noise),
+            way: self.many.map(|many| many.way.as_str()),
             loo_error: self.tuned.map(Tuned::left_out_error),
             uneven_noise: self.tuned.map(Tuned::has_uneven_noise),
             slopes: self.tuned.map(Tuned::slopes).unwrap_or_default(),
@@ -134,6 +141,12 @@ impl Report<'_> {
             let uneven = if tuned.has_uneven_noise() { ", depends on the inputs" } else { "" };
             rows.push(("noise", format!("{}{uneven}", short(tuned.noise()))));
             rows.push(("left-out error", short(tuned.left_out_error())));
+        } else if let Some(many) = self.many {
+            rows[2].1 = shown(&many.kernel);
+            rows.insert(2, ("way", many.way.clone()));
+            if let Some(noise) = many.noise {
+                rows.push(("noise", short(noise)));
+            }
         } else {
             rows.push(("residual norm", short(solution.residual_norm)));
             rows.push(("iterations", solution.iterations.to_string()));

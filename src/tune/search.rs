@@ -33,7 +33,7 @@ pub(super) fn search<T: Real, K: Tunable<T>>(
     if engine.sample.len() <= engine.most {
         return search_all(engine, kernels);
     }
-    let indices = representative(engine.sample, engine.most);
+    let indices = representative(engine.sample.points(), engine.most);
     let part = engine.sample.part(&indices);
     let memory = core::mem::replace(&mut engine.memory, Memory::new());
     let mut few = Engine { sample: &part, memory, ..*engine };

@@ -28,6 +28,7 @@ mod readme;
 mod scalars;
 mod send_sync;
 mod serde;
+mod space;
 mod stopping;
 mod theory;
 mod tune;
