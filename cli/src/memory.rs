@@ -8,11 +8,6 @@ use crate::pictures::Size;
 /// Square matrices of `f64` that a fit has at once: the factored one and its
 /// inverse.
 const MATRICES: f64 = 2.0;
-/// Bytes that work takes for each pixel of a channel, at most: 29 to 35 were
-/// measured (docs/experiments.md), most of them while BM3D runs.
-const PER_SAMPLE: f64 = 36.0;
-/// Copies of the decoded samples: input, output and what is encoded of them.
-const COPIES: f64 = 4.0;
 /// Matrices of more bytes than this are worth a word beforehand.
 const LARGE: f64 = 2e9;
 
@@ -49,11 +44,25 @@ fn check(n: usize, available: Option<f64>) -> Result<()> {
     Ok(())
 }
 
+/// What a method takes for a picture from file to file, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PictureMemory {
+    /// For each pixel.
+    pub(crate) pixel: f64,
+    /// And for each of its colour channels.
+    pub(crate) channel: f64,
+}
+
 /// Refuses a picture that cannot be worked on in `available` bytes.
-pub(crate) fn check_picture(name: &str, size: Size, available: Option<f64>) -> Result<()> {
-    let Size { width, height, bytes, channels } = size;
+pub(crate) fn check_picture(
+    name: &str,
+    size: Size,
+    memory: PictureMemory,
+    available: Option<f64>,
+) -> Result<()> {
+    let Size { width, height, channels, .. } = size;
     let pixels = f64::from(width) * f64::from(height);
-    let needed = PER_SAMPLE * f64::from(channels) * pixels + COPIES * bytes as f64;
+    let needed = (memory.pixel + memory.channel * f64::from(channels)) * pixels;
     match available {
         Some(available) if needed > available => Err(Error::failed(format!(
             "{name}: has {width} x {height} pixels, which need about {} of memory, and {} can be \
@@ -112,7 +121,7 @@ fn address_space(text: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{address_space, check, check_picture, mem_available};
+    use super::{PictureMemory, address_space, check, check_picture, mem_available};
     use crate::error::Error;
     use crate::pictures::Size;
 
@@ -132,13 +141,14 @@ mod tests {
 
     #[test]
     fn a_picture_that_is_too_large() {
-        let size = Size { width: 14_000, height: 14_000, bytes: 196_000_000, channels: 1 };
-        let check = |available| check_picture("a.png", size, available);
-        assert!(check(None).is_ok() && check(Some(8e9)).is_ok());
+        let size = Size { width: 14_000, height: 14_000, channels: 1 };
+        let memory = PictureMemory { pixel: 73.0, channel: 40.0 };
+        let check = |available| check_picture("a.png", size, memory, available);
+        assert!(check(None).is_ok() && check(Some(25e9)).is_ok());
         let Err(Error::Failed(text)) = check(Some(6e9)) else { panic!("believed") };
         assert_eq!(
             text,
-            "a.png: has 14000 x 14000 pixels, which need about 7.8 GB of memory, and 6.0 GB can \
+            "a.png: has 14000 x 14000 pixels, which need about 22 GB of memory, and 6.0 GB can \
              be used: cut it into parts"
         );
     }

@@ -71,7 +71,8 @@ pub(super) fn denoised(
     memory: Option<f64>,
 ) -> std::result::Result<Form, Refused> {
     let memory = memory.or_else(|| available().map(|free| SHARE * free));
-    check_picture(NAME, size, memory).map_err(|error| Refused::because(error, 413))?;
+    check_picture(NAME, size, options.memory(), memory)
+        .map_err(|error| Refused::because(error, 413))?;
     form(bytes, options, device).map_err(|error| Refused::because(error, 422))
 }
 

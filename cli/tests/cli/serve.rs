@@ -1,6 +1,6 @@
 //! `kgard serve`, as another program sees it.
 
-use crate::common::Folder;
+use crate::common::{Folder, Random};
 use crate::pictures::{claims, decode, noisy};
 use image::{ColorType, DynamicImage, ImageFormat};
 use std::io::{BufRead, BufReader, Cursor, Read, Write};
@@ -343,7 +343,7 @@ fn idle_and_stalled_clients() {
     }
     // Those that say nothing are sent away in the end.
     let mut idle = others.remove(499);
-    idle.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+    idle.set_read_timeout(Some(Duration::from_mins(1))).expect("a timeout");
     assert!(matches!(idle.read(&mut [0]), Ok(0) | Err(_)));
     assert!(start.elapsed() < Duration::from_secs(40), "{:?}", start.elapsed());
 }
@@ -378,6 +378,47 @@ fn a_client_that_leaves_the_queue() {
         assert_eq!(status, 200);
         assert!(asked < end, "the first picture was done too soon for this test");
     });
+}
+
+/// Requests that are none, or nearly some: the server answers or hangs up, and lives.
+#[test]
+fn mutated_requests() {
+    let server = Server::new("");
+    let picture = bytes(&noisy(ColorType::L8, 20, 20), ImageFormat::Png);
+    let host = &server.host;
+    let post = |headers: &str| format!("POST /denoise HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n");
+    let seeds: [Vec<u8>; 4] = [
+        format!("GET /page.css HTTP/1.1\r\nHost: {host}\r\nAccept: */*\r\n\r\n").into_bytes(),
+        [post(&format!("Content-Length: {}\r\n", picture.len())).as_bytes(), &picture].concat(),
+        post("Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n").into_bytes(),
+        post("Expect: 100-continue\r\nContent-Length: 9\r\nOrigin: null\r\n").into_bytes(),
+    ];
+    let mut random = Random::new(17);
+    for round in 0..400 {
+        let mut request = seeds[round % seeds.len()].clone();
+        for _ in 0..random.below(5) {
+            let at = random.below(request.len());
+            match random.below(5) {
+                0 => request[at] = u8::try_from(random.below(256)).expect("a byte"),
+                1 => request.truncate(at.max(1)),
+                2 => drop(request.remove(at)),
+                3 => request.extend(seeds[random.below(seeds.len())].clone()),
+                _ => {
+                    let digits = [&b"-1"[..], b"999999999999999999999", b"\r\n", b"\0", b": "];
+                    let piece = digits[random.below(digits.len())].iter().copied();
+                    drop(request.splice(at..at, piece));
+                }
+            }
+        }
+        let mut stream = server.connect();
+        let _ = stream.write_all(&request);
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 "), "{request:?}");
+    }
+    assert_eq!(server.post("/denoise", &picture).status, 200);
 }
 
 /// Refused by its header: it is not even whole.
