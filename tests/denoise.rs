@@ -3,6 +3,8 @@
 #![cfg(feature = "std")]
 
 mod common;
+#[path = "denoise/extremes.rs"]
+mod extremes;
 #[path = "denoise/learning.rs"]
 mod learning;
 #[path = "denoise/literal.rs"]

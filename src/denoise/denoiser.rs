@@ -277,7 +277,10 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
     ///
     /// # Errors
     /// [`Error::NotFinite`] if a sample that is not known to be bad is not
-    /// finite, [`Error::Length`] if a mask has another size than the image.
+    /// finite, [`Error::Length`] if a mask has another size than the image,
+    /// [`Error::TooLarge`] if there is no memory for the result, and
+    /// [`Error::Overflow`] if samples are so large that their squares are not
+    /// finite.
     pub fn denoise(&self, image: Plane<'_, T>, masks: Masks<'_>) -> Result<Denoised<T>, Error> {
         let band = Band { rows: image, masks, top: 0, height: image.height() };
         let rows = 0..self.grid(image.width(), image.height())?.rows();
@@ -301,7 +304,7 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
         let (first, last) = (grid.covered(rows.start), grid.covered(rows.end.max(1) - 1));
         // A row for the noise, some that are looked at, and one for bad pixels in them.
         let more = 1 + REACH + 1;
-        first.start.saturating_sub(more)..(last.end + more).min(grid.height())
+        first.start.saturating_sub(more)..last.end.saturating_add(more).min(grid.height())
     }
 
     /// Takes the survey of `rows` of regions. The surveys of all rows together
@@ -345,7 +348,7 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
     /// The rows of regions that have a share in the cores of `rows`.
     pub(super) fn contributing(&self, grid: &Grid, rows: Range<usize>) -> Range<usize> {
         let more = if self.settings.blended { grid.margin().div_ceil(grid.core()) } else { 0 };
-        rows.start.saturating_sub(more)..(rows.end + more).min(grid.rows())
+        rows.start.saturating_sub(more)..rows.end.saturating_add(more).min(grid.rows())
     }
 
     /// Whether the band has what `rows` of regions need.
@@ -361,7 +364,7 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
         if needed.start < band.top {
             return Err(Error::Index { index: needed.start, len: band.rows.height() });
         }
-        Error::check_at_least("band", band.top + band.rows.height(), needed.end)?;
+        Error::check_at_least("band", band.top.saturating_add(band.rows.height()), needed.end)?;
         for mask in [band.masks.bad, band.masks.keep].into_iter().flatten() {
             Error::check_len("mask's width", mask.width(), band.rows.width())?;
             Error::check_len("mask's height", mask.height(), band.rows.height())?;

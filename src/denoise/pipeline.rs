@@ -7,7 +7,7 @@ use super::detect::neighbourhood::Known;
 use super::detect::rows::Rows;
 use super::strip::{Job, Strip};
 use super::survey::Conditions;
-use crate::image::{Band, Grid, Plane, PlaneBuf};
+use crate::image::{Band, Grid, Plane, PlaneBuf, zeros};
 use crate::parallel::{in_order, threads};
 use crate::{Error, Real};
 use alloc::vec::Vec;
@@ -38,7 +38,7 @@ impl<'a, T: Real> Run<'a, T> {
     ) -> Result<Self, Error> {
         let grid = plan.check(band, &rows)?;
         let job = Job::new(plan, grid, conditions);
-        let sheet = Sheet::new(&grid, rows, plan.ladder.rungs.len());
+        let sheet = Sheet::new(&grid, rows, plan.ladder.rungs.len())?;
         Ok(Self { plan, band, job, sheet })
     }
 
@@ -73,6 +73,9 @@ impl<'a, T: Real> Run<'a, T> {
         let lambda = sheet.median_rung().map_or(T::zero(), |rung| plan.ladder.rungs[rung].lambda);
         let outliers = sheet.outliers.iter().filter(|&&u| u != T::zero()).count();
         let (width, height) = (sheet.width, sheet.rows.len());
+        if !sheet.pixels.iter().chain(&sheet.outliers).all(|x| x.is_finite()) {
+            return Err(Error::Overflow { what: "denoised image" });
+        }
         Ok(Denoised {
             image: PlaneBuf::new(sheet.pixels, width, height)?,
             outliers: PlaneBuf::new(sheet.outliers, width, height)?,
@@ -106,12 +109,11 @@ pub(crate) struct Sheet<T> {
 }
 
 impl<T: Real> Sheet<T> {
-    fn new(grid: &Grid, ours: Range<usize>, rungs: usize) -> Self {
+    fn new(grid: &Grid, ours: Range<usize>, rungs: usize) -> Result<Self, Error> {
         let (width, core) = (grid.width(), grid.core());
         let rows = ours.start * core..(ours.end * core).min(grid.height());
-        let zeros = || alloc::vec![T::zero(); width * rows.len()];
-        let (pixels, outliers) = (zeros(), zeros());
-        Self { ours, rows, width, pixels, outliers, rungs: alloc::vec![0; rungs] }
+        let (pixels, outliers) = (zeros(width, rows.len())?, zeros(width, rows.len())?);
+        Ok(Self { ours, rows, width, pixels, outliers, rungs: alloc::vec![0; rungs] })
     }
 
     /// Adds what a strip has a share in; its outliers, too, if its rows are among ours: all of

@@ -8,4 +8,5 @@ mod plane;
 
 pub use grid::Grid;
 pub use masks::{Band, Masks};
+pub(crate) use plane::zeros;
 pub use plane::{Plane, PlaneBuf};

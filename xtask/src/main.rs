@@ -18,8 +18,10 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   test             every check: formatting, lints, tests, features,
-                   documentation, no_std, a browser, and a Cortex-M4 in QEMU
+                   documentation, dependencies, the package, fuzzing, no_std,
+                   a browser, and a Cortex-M4 in QEMU
   test --quick     formatting, lints and tests only
+  test --fuzz      mutated input for each door of the library only
   test --web       the tests in a browser only
   firmware         the programs without std only; prints their figures
   firmware --distribution
@@ -41,12 +43,17 @@ fn main() -> ExitCode {
             quick(&mut steps, gpu::adapter);
             steps.run("feature levels", checks::feature_levels);
             steps.run("documentation", checks::documentation);
+            steps.run("dependencies", checks::dependencies);
+            steps.run("advisories", checks::advisories);
+            steps.run("package", checks::package);
+            steps.run("fuzz", checks::fuzz);
             steps.run("no_std: restricted sysroots", no_std::restricted_sysroots);
             web(&mut steps);
             firmware(&mut steps, Route::Any);
         }
         ["test", "--quick"] => quick(&mut steps, gpu::installed_adapter),
         ["test", "--web"] => web(&mut steps),
+        ["test", "--fuzz"] => steps.run("fuzz", checks::fuzz),
         ["firmware"] => firmware(&mut steps, Route::Any),
         ["firmware", "--distribution"] => firmware(&mut steps, Route::Distribution),
         ["doc"] => steps.run("documentation", checks::documentation),
