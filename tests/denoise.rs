@@ -3,8 +3,6 @@
 #![cfg(feature = "std")]
 
 mod common;
-#[path = "denoise/learning.rs"]
-mod learning;
 #[path = "denoise/literal.rs"]
 mod literal;
 

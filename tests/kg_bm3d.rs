@@ -3,6 +3,8 @@
 #![cfg(feature = "std")]
 
 mod common;
+#[path = "kg_bm3d/literal.rs"]
+mod literal;
 
 use common::problem::Random;
 use kgard::Error;
@@ -70,18 +72,41 @@ fn without_refinements_outliers_are_subtracted() {
     }
 }
 
+/// The loop, step by step and pixel by pixel.
+#[test]
+fn the_loop_literally() {
+    for (noise, share, seed) in [(8.0, 0.1, 1), (12.0, 0.2, 2), (3.0, 0.05, 3)] {
+        let (mut pixels, _) = noisy(noise, share, seed);
+        // Some samples are cut off.
+        pixels.iter_mut().for_each(|pixel| *pixel = pixel.round().clamp(0.0, 255.0));
+        let ours = KgBm3d::new(255.0).denoise(plane(&pixels)).unwrap();
+        let literal = literal::kg_bm3d(&pixels, WIDTH);
+        let ratio = ours.noise[0] / literal.noise;
+        assert!(
+            (ratio - 1.0).abs() < 1e-3,
+            "noise {noise}: {} for {}",
+            ours.noise[0],
+            literal.noise
+        );
+        let distance = error(ours.channels[0].samples(), &literal.pixels);
+        assert!(distance < 0.02, "noise {noise}: {distance}");
+        let found = ours.outliers[0].samples().iter().zip(&literal.impulses);
+        let differ = found.filter(|&(&u, &impulse)| (u != 0.0) != impulse).count();
+        assert!(differ <= 2, "noise {noise}: {differ}");
+    }
+}
+
 #[test]
 fn impulses_that_drown_do_not_pass_for_noise() {
-    for (noise, impulses, seed) in [(20.0, 0.2, 4), (25.0, 0.2, 5), (30.0, 0.15, 6)] {
+    for (noise, impulses, seed) in [(25.0, 0.2, 5), (30.0, 0.15, 6), (30.0, 0.2, 7)] {
         let (pixels, hit) = noisy(noise, impulses, seed);
         let result = KgBm3d::new(255.0).denoise(plane(&pixels)).unwrap();
         let ratio = f64::from(result.noise[0]) / noise;
-        assert!((0.9..1.2).contains(&ratio), "{noise}, {impulses}: {ratio}");
+        assert!((0.9..1.1).contains(&ratio), "{noise}, {impulses}: {ratio}");
         let found = result.outliers[0].samples().iter().zip(&hit);
         let found = found.filter(|&(&u, &hit)| hit && u != 0.0).count() as f64;
         let impulses = hit.iter().filter(|&&hit| hit).count() as f64;
-        // Of those in doubt a part is taken out, and less than a half is no outlier.
-        assert!(found > 0.5 * impulses, "{noise}: {found} of {impulses}");
+        assert!(found > 0.75 * impulses, "{noise}: {found} of {impulses}");
     }
 }
 
@@ -275,6 +300,23 @@ fn a_page_of_text_is_not_salt_and_pepper() {
         let error = error(result.channels[0].samples(), &page);
         assert!(error < 15.0, "noise {noise}: {error}");
     }
+}
+
+/// Strokes of many greys on paper as bright as anything: nearly half of it lies beside them.
+#[test]
+fn small_print_comes_back_unharmed() {
+    let mut random = Random(16);
+    let page: Vec<f32> = (0..WIDTH * HEIGHT)
+        .map(|i| {
+            let (x, y) = (i % WIDTH, i / WIDTH);
+            let in_word = y % 16 < 7 && x % 40 < 30;
+            let is_stroke = in_word && (x % 8 == 0 || y % 16 == 3 && x % 16 < 8);
+            if is_stroke { (15.0 + 120.0 * random.uniform() as f32).round() } else { 245.0 }
+        })
+        .collect();
+    let result = KgBm3d::new(255.0).denoise(plane(&page)).unwrap();
+    let error = error(result.channels[0].samples(), &page);
+    assert!(error < 1.0, "{error}");
 }
 
 #[test]

@@ -14,11 +14,9 @@ use crate::{Error, Real};
 use alloc::vec::Vec;
 use num_traits::{Float, ToPrimitive};
 
-/// The first pilot sees KGARD's outliers no larger than so many deviations of the noise: KGARD may
-/// have taken texture for impulses, and what it put there would lead the pilot astray.
-const LEFT_IN: f64 = 5.0;
-/// The least noise that counts for that, in units.
-const LEAST_NOISE_LEFT_IN: f64 = 10.0;
+/// The first pilot sees KGARD's outliers no larger than this, in units: what KGARD takes for an
+/// impulse may be texture, and what it put there would lead the pilot astray.
+const LEFT_IN: f64 = 100.0;
 /// The probability that a mark of KGARD is an impulse, before the model has said anything.
 const MARKED: f32 = 0.9;
 /// Residuals of more than so many deviations of the noise have impulses among them.
@@ -120,12 +118,12 @@ impl<'a, T: Real> Channel<'a, T> {
         Ok(channel)
     }
 
-    /// What the first pilot sees: the outliers no larger than [`LEFT_IN`] allows. It is as strong
+    /// What the first pilot sees: the outliers no larger than [`LEFT_IN`]. It is as strong
     /// as the noise or as their root mean square, whichever is larger. Impulses fall by chance:
     /// outliers that are side by side more often are a drawing, and are left as they are.
     fn pull_in(&mut self) -> Result<(), Error> {
         self.noise = self.noise_level()?;
-        let most = constant::<T>(LEFT_IN) * self.noise.max(constant(LEAST_NOISE_LEFT_IN));
+        let most = constant::<T>(LEFT_IN);
         let (width, height) = (self.image.width(), self.image.height());
         let (marked, outliers) = (self.marked.clone(), &self.outliers);
         let is_bright = |i: usize| marked[i].then(|| outliers[i] > T::zero());
