@@ -3,6 +3,8 @@
 #![cfg(feature = "std")]
 
 mod common;
+#[path = "denoise/constants.rs"]
+mod constants;
 #[path = "denoise/literal.rs"]
 mod literal;
 

@@ -10,9 +10,9 @@
 //! | offset | $f + n + u$ | $\sum_u G(u)\\, t(e - u)$ |
 //! | replaced | $w$ | $h(y)$ |
 //!
-//! $t$ is the density of Student's distribution with 12 degrees of freedom and the scale v of the
+//! $t$ is the density of Student's distribution with 24 degrees of freedom and the scale v of the
 //! pixel, the deviation of the residuals [around it](super::misfit): noise, and texture that the
-//! pilot has missed. It is not normal because v itself is known from a few residuals only; normal
+//! pilot has missed. It is not normal because v itself is known from 24 residuals only; normal
 //! tails take every tenth pixel of a texture for an impulse.
 //!
 //! G is the histogram of the offsets and h that of the replaced values. Impulses of one size, salt
@@ -37,9 +37,8 @@
 
 mod likelihood;
 
-use self::likelihood::{
-    Class, INSIDE, LEAST_DENSITY, LEAST_DEVIATION, Likelihood, OFFSETS, Table, offset,
-};
+pub(super) use self::likelihood::LEAST_DEVIATION;
+use self::likelihood::{Class, INSIDE, LEAST_DENSITY, Likelihood, OFFSETS, Table, offset};
 use crate::linalg::simd::{Routine, dispatch};
 use crate::linalg::vector::add_scaled;
 use crate::parallel::each;

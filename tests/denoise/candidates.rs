@@ -7,7 +7,7 @@ use super::weights::INPUTS;
 pub(crate) struct Pixels<'a> {
     image: &'a [f64],
     width: usize,
-    height: usize,
+    pub(crate) height: usize,
     sorted: Vec<Vec<f64>>,
 }
 

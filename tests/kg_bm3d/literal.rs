@@ -8,7 +8,6 @@ const OFFSETS: usize = 169;
 const VALUES: usize = 256;
 
 /// What is known of a pixel.
-#[derive(Clone, Copy)]
 struct Pixel {
     sample: f64,
     /// The residual of the pilot, to whole units.
@@ -18,6 +17,8 @@ struct Pixel {
     marked: bool,
     /// Whether the sample is at the lower or the upper end of the range.
     end: (bool, bool),
+    /// The likelihoods of all offsets.
+    along: Vec<f64>,
 }
 
 /// Shares and histograms.
@@ -35,11 +36,12 @@ fn offset(k: usize) -> f64 {
     3.0 * (k as f64 - 84.0)
 }
 
-/// Student's density with 12 degrees of freedom.
+/// Student's density with 24 degrees of freedom.
 fn density(t: f64) -> f64 {
-    // Gamma(13/2) / Gamma(6) = (11 * 9 * 7 * 5 * 3) / 2^6 sqrt(pi) / 120.
-    let factor = 10395.0 / 64.0 / 120.0 / 12.0_f64.sqrt();
-    factor * (1.0 + t * t / 12.0).powf(-6.5)
+    // Gamma(25/2) / (Gamma(12) sqrt(24 pi)): the product of (k + 1/2) / (k + 1) for k from 0.
+    let product: f64 = (0..11).map(|k| (f64::from(k) + 0.5) / (f64::from(k) + 1.0)).product();
+    let factor = 11.5 * product / 24.0_f64.sqrt();
+    factor * (1.0 + t * t / 24.0).powf(-12.5)
 }
 
 /// The probability below `t`, by Simpson's rule.
@@ -86,11 +88,10 @@ impl Model {
         let mean = log_odds(bounded(share));
         let group = log_odds(bounded(self.groups[usize::from(pixel.marked)]));
         let prior = 1.0 / (1.0 + (-(mean + 0.25 * (group - mean))).exp());
-        let of_offset: f64 =
-            (0..OFFSETS).map(|k| self.offsets[k] * pixel.likelihood(offset(k))).sum();
+        let of_offset: f64 = (0..OFFSETS).map(|k| self.offsets[k] * pixel.along[k]).sum();
         let density = self.values[pixel.value(ends)] * 255.0 / (ends.1 - ends.0);
         [
-            (1.0 - prior) * pixel.likelihood(0.0),
+            (1.0 - prior) * pixel.along[OFFSETS / 2],
             prior * self.offset / share * of_offset,
             prior * self.replaced / share * density,
         ]
@@ -106,8 +107,7 @@ impl Model {
             let parts = self.weigh(pixel, ends);
             let sum: f64 = parts.iter().sum();
             let [_, is_offset, is_replaced] = parts.map(|part| part / sum);
-            let along: Vec<f64> =
-                (0..OFFSETS).map(|k| self.offsets[k] * pixel.likelihood(offset(k))).collect();
+            let along: Vec<f64> = (0..OFFSETS).map(|k| self.offsets[k] * pixel.along[k]).collect();
             let total: f64 = along.iter().sum::<f64>().max(1e-30);
             for (sum, part) in offsets.iter_mut().zip(along) {
                 *sum += is_offset * part / total;
@@ -158,8 +158,8 @@ impl Model {
             let p = (is_offset + is_replaced) / (clean + is_offset + is_replaced);
             // Mean and variance of the offset.
             let moment = |power: i32| -> f64 {
-                let along = (0..OFFSETS)
-                    .map(|k| self.offsets[k] * pixel.likelihood(offset(k)) * offset(k).powi(power));
+                let along =
+                    (0..OFFSETS).map(|k| self.offsets[k] * pixel.along[k] * offset(k).powi(power));
                 along.sum()
             };
             let total = moment(0).max(1e-30);
@@ -210,6 +210,36 @@ fn misfit(residual: &[f64], weight: &[f64], width: usize, noise: f64) -> Vec<f64
     all.map(|i| around(i, &|j| residual[j].abs() <= 3.0 * first[j])).collect()
 }
 
+/// The marks that are part of a drawing: where those of one sign are side by side more often than by
+/// chance, all that have such a neighbour.
+fn drawn(u: &[f32], width: usize) -> Vec<usize> {
+    let sign = |i: usize| u[i].partial_cmp(&0.0).map_or(0, |order| order as i32);
+    let neighbours = |i: usize| {
+        let (x, y, height) = (i % width, i / width, u.len() / width);
+        let right = (x + 1 < width).then_some(i + 1);
+        let below = (y + 1 < height).then_some(i + width);
+        let left = (x > 0).then(|| i - 1);
+        let above = (y > 0).then(|| i - width);
+        [right, below, left, above]
+    };
+    let is_like = |i: usize, j: usize| sign(i) != 0 && sign(i) == sign(j);
+    let (mut pairs, mut counts) = (0.0, [0.0, 0.0]);
+    for i in (0..u.len()).filter(|&i| sign(i) != 0) {
+        counts[usize::from(sign(i) > 0)] += 1.0;
+        let forward = neighbours(i).into_iter().take(2).flatten();
+        pairs += forward.filter(|&j| is_like(i, j)).count() as f64;
+    }
+    let places = 2.0 * (counts[0] + counts[1]);
+    let by_chance = 2.0 * (counts[0] * counts[0] + counts[1] * counts[1]) / u.len() as f64;
+    let least = pairs - 3.0 * (2.0 * by_chance).sqrt();
+    // Twice the odds.
+    if least * (places - by_chance) <= 2.0 * by_chance * (places - least) {
+        return vec![];
+    }
+    let has_twin = |i: usize| neighbours(i).into_iter().flatten().any(|j| is_like(i, j));
+    (0..u.len()).filter(|&i| has_twin(i)).collect()
+}
+
 /// A BM3D to judge by.
 fn pilot(image: &[f32], width: usize, sigma: f32) -> Vec<f32> {
     let mut bm3d = Bm3d::for_noise(sigma, 255.0);
@@ -230,8 +260,8 @@ pub(crate) struct Result {
     pub(crate) impulses: Vec<bool>,
 }
 
-/// The whole method on a grey picture without dead lines, gross values, drawings and noise that
-/// grows with the brightness.
+/// The whole method on a grey picture without dead lines, gross values, and noise that grows with the
+/// brightness.
 pub(crate) fn kg_bm3d(image: &[f32], width: usize) -> Result {
     let n = image.len();
     let denoised = |samples: &[f32]| {
@@ -250,7 +280,11 @@ pub(crate) fn kg_bm3d(image: &[f32], width: usize) -> Result {
     let per_unit = (inner_high - inner_low) / 255.0;
     let y: Vec<f32> = whole.iter().map(|y| (y - inner_low) / per_unit).collect();
     let u: Vec<f32> = kgard.outliers.samples().iter().map(|u| u / per_unit).collect();
-    let marked: Vec<bool> = u.iter().map(|&u| u != 0.0).collect();
+    let mut marked: Vec<bool> = u.iter().map(|&u| u != 0.0).collect();
+    let share = marked.iter().filter(|&&marked| marked).count() as f64 / n as f64;
+    for i in drawn(&u, width) {
+        marked[i] = false;
+    }
 
     let noise_of_windows = |p: &[f64]| {
         let ignore: Vec<bool> = p.iter().map(|&p| p > 0.5).collect();
@@ -261,11 +295,12 @@ pub(crate) fn kg_bm3d(image: &[f32], width: usize) -> Result {
         f64::from(noise_level(image, Some(ignore)).unwrap())
     };
     let mut p: Vec<f64> = marked.iter().map(|&marked| if marked { 0.9 } else { 0.0 }).collect();
-    let left: Vec<f32> = u.iter().map(|u| u.clamp(-100.0, 100.0)).collect();
-    let mut cleaned: Vec<f32> = (0..n).map(|i| y[i] - (u[i] - left[i])).collect();
+    let left = |i: usize| if marked[i] { u[i].clamp(-100.0, 100.0) } else { 0.0 };
+    let left: Vec<f32> = (0..n).map(left).collect();
+    let mut cleaned: Vec<f32> =
+        (0..n).map(|i| if marked[i] { y[i] - (u[i] - left[i]) } else { y[i] }).collect();
     let squares: f64 = left.iter().map(|&u| f64::from(u * u)).sum();
     let mut strength = noise_of_windows(&p).max((squares / n as f64).sqrt());
-    let share = marked.iter().filter(|&&marked| marked).count() as f64 / n as f64;
     let mut model = Model::new(share);
     let (least, greatest) = ends(&y);
     let (least, greatest) = (f64::from(least), f64::from(greatest));
@@ -284,13 +319,16 @@ pub(crate) fn kg_bm3d(image: &[f32], width: usize) -> Result {
                 .map(|i| {
                     let thirds = (3.0 * (deviation[i] / first).max(1.0).log2()).round().min(14.0);
                     let sample = f64::from(y[i]);
-                    Pixel {
+                    let mut pixel = Pixel {
+                        along: vec![],
                         sample,
                         residual: residual[i].round().clamp(-255.0, 255.0),
                         deviation: first * (thirds / 3.0).exp2(),
                         marked: marked[i],
                         end: (sample <= least, sample >= greatest),
-                    }
+                    };
+                    pixel.along = (0..OFFSETS).map(|k| pixel.likelihood(offset(k))).collect();
+                    pixel
                 })
                 .collect();
             let exact: Vec<(f64, f64)> = residual.iter().copied().zip(deviation).collect();

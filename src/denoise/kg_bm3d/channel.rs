@@ -2,7 +2,7 @@
 
 use super::super::denoiser::Denoised;
 use super::super::misfit::misfit;
-use super::super::model::{Model, Pixels};
+use super::super::model::{LEAST_DEVIATION, Model, Pixels};
 use super::super::noise_law::NoiseLaw;
 use super::super::units::Units;
 use super::super::{Conditions, Plane, PlaneBuf, noise_level};
@@ -25,8 +25,6 @@ const SETTLED: f32 = 2.0;
 const WEAKER: f32 = 1.5;
 /// Weight of the last pilot's strength in the geometric mean that is the strength of the next.
 const PART_OF_LAST: f32 = 1.0 / 3.0;
-/// The least noise that counts for [`SETTLED`], in units.
-const LEAST_NOISE: f32 = 1.0;
 /// Residuals of a pilot as a part of the noise: a twentieth to a tenth of its variance stays in the
 /// pilot.
 const RESIDUAL_OF_NOISE: f32 = 0.96;
@@ -225,7 +223,7 @@ impl<'a, T: Real> Channel<'a, T> {
 
     /// Whether the residuals of the last pilot are little more than noise.
     pub(super) fn has_settled(&self) -> bool {
-        self.residual < SETTLED * single(self.noise).max(LEAST_NOISE)
+        self.residual < SETTLED * single(self.noise).max(LEAST_DEVIATION)
     }
 
     pub(super) fn cleaned(&self) -> Plane<'_, T> {

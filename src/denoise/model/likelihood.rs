@@ -3,6 +3,7 @@
 //! Residuals, offsets and deviations have classes; a likelihood is a function of the difference of
 //! residual and offset and of the deviation, so that one table per deviation has all of them.
 
+use super::super::misfit::FAR;
 use super::{Pixels, in_portions, narrow};
 use crate::linalg::vector::dot;
 use alloc::vec::Vec;
@@ -19,11 +20,7 @@ pub(super) const OFFSETS: usize = 169;
 const PER_OCTAVE: f32 = 3.0;
 const DEVIATIONS: usize = 15;
 /// The least deviation in units: residuals are rounded to one.
-pub(super) const LEAST_DEVIATION: f32 = 1.0;
-/// A replaced value counts in $h$ where it is so many deviations from the pilot. Nearer, it
-/// says nothing of the kind of the pixel, and levels that are frequent in the image itself would
-/// pass for replaced values.
-const TOLD_APART: f32 = 3.0;
+pub(in crate::denoise) const LEAST_DEVIATION: f32 = 1.0;
 /// Added to likelihoods, so that quotients are finite.
 pub(super) const LEAST_DENSITY: f32 = 1e-30;
 
@@ -131,10 +128,12 @@ impl Table {
         Likelihood { clean: along[OFFSETS / 2], offset: dot::<f32, FUSED>(along, offsets) }
     }
 
-    /// Whether the residual of a class is too large for a clean pixel.
+    /// Whether the residual of a class is too large for a clean pixel. A replaced value counts in $h$
+    /// where it is: nearer to the pilot it says nothing of the kind of the pixel, and levels that
+    /// are frequent in the image itself would pass for replaced values.
     pub(super) fn is_far(&self, Class { deviation: class, residual, .. }: Class) -> bool {
         let residual = residual as f32 - REACH as f32;
-        residual.abs() >= TOLD_APART * deviation(self.first, class)
+        residual.abs() >= FAR * deviation(self.first, class)
     }
 }
 
@@ -148,12 +147,11 @@ pub(super) fn offset(k: usize) -> f32 {
     OFFSET_STEP as f32 * ((OFFSETS / 2) as f32 - k as f32)
 }
 
-/// Degrees of freedom $\nu$ of the residuals over their deviation. The deviation is known from 24
-/// residuals around the pixel, which are not independent, so that the ratio has heavier tails than
-/// a normal variable.
-const FREEDOM: f64 = 12.0;
+/// Degrees of freedom $\nu$ of the residuals over their deviation: that is known from the 24
+/// residuals around the pixel, so that the ratio has heavier tails than a normal variable.
+const FREEDOM: f64 = 24.0;
 /// $\Gamma(\tfrac{\nu + 1}{2}) / (\Gamma(\tfrac \nu 2) \sqrt{\pi \nu})$ for that number.
-const DENSITY_AT_ZERO: f32 = 0.390_726_4;
+const DENSITY_AT_ZERO: f32 = 0.394_809_4;
 
 /// The density of Student's distribution: $(1 + t^2 / \nu)^{-(\nu + 1) / 2}$ but for its factor.
 fn student(t: f32) -> f32 {

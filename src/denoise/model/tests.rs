@@ -18,11 +18,12 @@ impl Random {
     }
 }
 
-/// Student's density with 12 degrees of freedom.
+/// Student's density with 24 degrees of freedom.
 fn density(t: f64) -> f64 {
-    // Gamma(13/2) / Gamma(6) = (11 * 9 * 7 * 5 * 3) / 2^6 sqrt(pi) / 120.
-    let factor = 10395.0 / 64.0 / 120.0 / 12.0_f64.sqrt();
-    factor * (1.0 + t * t / 12.0).powf(-6.5)
+    // Gamma(25/2) / (Gamma(12) sqrt(24 pi)): the product of (k + 1/2) / (k + 1) for k from 0.
+    let product: f64 = (0..11).map(|k| (f64::from(k) + 0.5) / (f64::from(k) + 1.0)).product();
+    let factor = 11.5 * product / 24.0_f64.sqrt();
+    factor * (1.0 + t * t / 24.0).powf(-12.5)
 }
 
 /// The probability below `t`, by Simpson's rule.
