@@ -20,6 +20,10 @@ fn constants(source: &str, file: &str, all: &mut BTreeMap<String, String>) {
         };
         let Some((name, rest)) = declaration.split_once(": ") else { continue };
         let Some((kind, value)) = rest.split_once('=') else { continue };
+        // Parameters of functions are no constants.
+        if kind.contains(['>', '{', ',']) && !kind.starts_with(['(', '[']) {
+            continue;
+        }
         let is_name =
             name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
         let kind = kind.trim_start_matches(['(', '[']);
