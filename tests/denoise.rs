@@ -3,10 +3,10 @@
 #![cfg(feature = "std")]
 
 mod common;
+#[path = "denoise/constants.rs"]
+mod constants;
 #[path = "denoise/extremes.rs"]
 mod extremes;
-#[path = "denoise/learning.rs"]
-mod learning;
 #[path = "denoise/literal.rs"]
 mod literal;
 

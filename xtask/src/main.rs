@@ -8,6 +8,7 @@ mod no_std;
 mod steps;
 mod sysroot;
 mod tools;
+mod train;
 mod web;
 
 use cortex_m4::Route;
@@ -30,6 +31,9 @@ usage: cargo xtask COMMAND
   doc              the documentation, in target/doc
   pictures DIR     noisy pictures as cameras, microscopes, telescopes and
                    screens make them, with the clean ones, from seeds
+  train [--pictures DIR]
+                   the classifier's weights in models/, from the pictures in
+                   DIR or in target/pictures
   bench            the benchmarks
   bench regression --problems DIR
                    the tuner on regression problems, beside rivals";
@@ -58,6 +62,10 @@ fn main() -> ExitCode {
         ["firmware", "--distribution"] => firmware(&mut steps, Route::Distribution),
         ["doc"] => steps.run("documentation", checks::documentation),
         ["pictures", directory] => steps.run("pictures", || checks::pictures(directory)),
+        ["train"] => steps.run("train", || train::train(None)),
+        ["train", "--pictures", directory] => {
+            steps.run("train", || train::train(Some(directory)));
+        }
         ["bench"] => steps.run("benchmarks", checks::benchmarks),
         ["bench", "regression", "--problems", directory] => {
             steps.run("regression", || checks::regression(directory));
