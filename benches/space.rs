@@ -6,7 +6,7 @@
 mod common;
 
 use common::publish;
-use kgard::space::{LowRank, Regions, SpaceTuner};
+use kgard::space::{LowRank, Regions, SpaceTuner, Way};
 use kgard::{Matern52, Outlier, Plan, Points, Regularizer, Stop};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -138,7 +138,11 @@ fn main() -> Result<(), kgard::Error> {
         }
         let (tuned, took) = timed(|| SpaceTuner::new().fit(problem.points(), &problem.y));
         let tuned = tuned?;
-        let name = format!("tuned: {:?}", tuned.fit.way());
+        let name = match tuned.fit.way() {
+            Way::LowRank { rank, .. } => format!("tuned, rank {rank}"),
+            Way::Regions { count } => format!("tuned, {count} regions"),
+            _ => "tuned, exact".into(),
+        };
         let zero = Duration::ZERO;
         report += &problem.row(&name, tuned.fit.outliers(), tuned.fit.fitted(), [zero, took]);
     }
