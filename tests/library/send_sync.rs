@@ -8,6 +8,7 @@ use kgard::kernel::{ParseKernelError, Product, Role, Scaled, Sum};
 use kgard::linalg::cholesky::Extending;
 use kgard::line::*;
 use kgard::regression::stop::Reading;
+use kgard::space::*;
 use kgard::theory::Identification;
 use kgard::tune::{Model, Prediction, Trend, Tuner, Uncertainty, Unit};
 use kgard::*;
@@ -44,6 +45,8 @@ are_shared! {
     LineRef<'_, f64, Matern32<f64>, 2, 1>, LineFitRef<'_, f64, Matern32<f64>, 2, 1>,
     LineMemory<'_, f64, MaternGap<f64>, 2, 1>, Cell<f64, MaternGap<f64>, 2, 1>, Node<f64, 1>,
     LineTuner<'_, f64, fn(f64) -> G, 1>, LineTuned<f64>, Predicted<f64>,
+    Space<f64, G>, SpaceFit<f64, G>, LowRank<f64, G>, LowRankFit<f64, G>, Regions<f64, G>,
+    RegionsFit<f64, G>, SpaceTuner<f64>, SpaceTuned<f64>, Way<f64>,
     Transition<[[f64; 2]; 2]>,
 }
 
