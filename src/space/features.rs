@@ -73,7 +73,7 @@ impl<T: Real> Features<T> {
             }
             if m + 1 == stride {
                 let wider = (2 * stride).min(most + 1);
-                rows = widen(rows, n, stride, wider)?;
+                rows = widen(&rows, n, stride, wider)?;
                 stride = wider;
             }
             let pivot = rows[p * stride..][..m].to_vec();
@@ -99,7 +99,7 @@ impl<T: Real> Features<T> {
 }
 
 /// Coordinates of point `i`.
-fn point<'a, T: Real>(points: Points<'a, T>, i: usize) -> &'a [T] {
+fn point<T: Real>(points: Points<'_, T>, i: usize) -> &[T] {
     &points.coordinates()[i * points.dim()..][..points.dim()]
 }
 
@@ -135,7 +135,7 @@ impl<T: Real> Routine for Column<'_, T> {
 }
 
 /// The same rows with more room.
-fn widen<T: Real>(rows: Vec<T>, n: usize, stride: usize, wider: usize) -> Result<Vec<T>, Error> {
+fn widen<T: Real>(rows: &[T], n: usize, stride: usize, wider: usize) -> Result<Vec<T>, Error> {
     let mut out = zeros(n.saturating_mul(wider))?;
     for (out, row) in out.chunks_exact_mut(wider).zip(rows.chunks_exact(stride)) {
         out[..stride].copy_from_slice(row);
@@ -146,7 +146,7 @@ fn widen<T: Real>(rows: Vec<T>, n: usize, stride: usize, wider: usize) -> Result
 /// The first `m` entries of each row, and a one.
 fn compact<T: Real>(mut rows: Vec<T>, n: usize, stride: usize, m: usize) -> Result<Vec<T>, Error> {
     if stride < m + 1 {
-        rows = widen(rows, n, stride, m + 1)?;
+        rows = widen(&rows, n, stride, m + 1)?;
         return compact(rows, n, m + 1, m);
     }
     for i in 0..n {

@@ -259,25 +259,24 @@ fn kernels_as_formulas() {
 
 /// Rows of a smooth function of `dim` inputs with noise, every 500th off by 5.
 fn many_rows(n: usize, dim: usize) -> String {
-    let mut text = (0..dim).map(|j| format!("x{j},")).collect::<String>() + "y\n";
-    let mut state = 1_u64;
-    let mut uniform = || {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as f64 / f64::from(1_u32 << 31)
-    };
+    let mut random = Random::new(1);
+    let mut columns = vec![Vec::new(); dim + 1];
     for i in 0..n {
-        let x: Vec<f64> = match dim {
-            1 => vec![i as f64 / 50.0],
-            _ => (0..dim).map(|_| uniform()).collect(),
+        let x: Vec<f64> = if dim == 1 {
+            vec![i as f64 / 50.0]
+        } else {
+            (0..dim).map(|_| 0.5 + 0.5 * random.unit()).collect()
         };
         let f = if dim == 1 { (0.5 * x[0]).sin() } else { x.iter().map(|x| (4.0 * x).sin()).sum() };
         let wrong = if i % 500 == 250 { 5.0 } else { 0.0 };
-        let noise = 0.3 * (uniform() + uniform() + uniform() - 1.5);
-        text += &x.iter().map(|x| format!("{x},")).collect::<String>();
-        text += &format!("{}\n", f + noise + wrong);
+        let noise = 0.15 * (random.unit() + random.unit() + random.unit());
+        for (column, x) in columns.iter_mut().zip(x) {
+            column.push(x);
+        }
+        columns[dim].push(f + noise + wrong);
     }
-    text
+    let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    csv(if dim == 1 { "x0,y" } else { "x0,x1,y" }, &columns)
 }
 
 #[test]

@@ -305,7 +305,7 @@ mod tests {
                 all: &squares,
                 largest: squares.iter().copied().fold(0.0, f64::max),
                 most: extreme_deviation(left),
-                in_tail: usual_tail::<f64>(left) as usize,
+                in_tail: num_traits::cast(usual_tail::<f64>(left)).expect("a count"),
             };
             let expected = by_sorting(&z, out);
             assert_eq!(rule.are_noise_by_median(out + left / 2), expected, "{z:?}");
