@@ -99,7 +99,7 @@ struct Tuned<'a, F> {
     x: &'a [f64],
     y: &'a [f64],
     family: F,
-    tuned: LineTuned<f64>,
+    found: LineTuned<f64>,
 }
 
 fn tuned<'a, K, F, const D: usize>(x: &'a [f64], y: &'a [f64], family: F) -> Outcome<Tuned<'a, F>>
@@ -107,8 +107,8 @@ where
     K: MarkovOf<f64, D> + Clone,
     F: Fn(f64) -> K + Copy,
 {
-    let tuned = LineTuner::new(x, family)?.tune(y)?;
-    Ok(Tuned { x, y, family, tuned })
+    let found = LineTuner::new(x, family)?.tune(y)?;
+    Ok(Tuned { x, y, family, found })
 }
 
 impl<F> Tuned<'_, F> {
@@ -117,10 +117,10 @@ impl<F> Tuned<'_, F> {
         K: MarkovOf<f64, D> + Clone,
         F: Fn(f64) -> K + Copy,
     {
-        let Self { x, y, family, tuned } = self;
-        let fit: LineFit<f64, K, D, 1> = LineTuner::new(x, family)?.fit_tuned(y, tuned)?;
+        let Self { x, y, family, found } = self;
+        let fit: LineFit<f64, K, D, 1> = LineTuner::new(x, family)?.fit_tuned(y, found)?;
         let name = ["", "matern12", "matern32", "matern52"][D];
-        let kernel = format!("{name}({:?})", tuned.length);
+        let kernel = format!("{name}({:?})", found.length);
         let residual = fit.residual();
         let coefficients = residual.iter().map(|r| r / fit.lambda()).collect();
         Ok(Many {
@@ -146,7 +146,7 @@ fn on_line(x: &[f64], y: &[f64], family: Option<Family>) -> Outcome<Many> {
             let rough = tuned(x, y, Laplacian::new)?;
             let middle = tuned(x, y, Matern32::new)?;
             let smooth = tuned(x, y, Matern52::new)?;
-            let (a, b, c) = (rough.tuned.score, middle.tuned.score, smooth.tuned.score);
+            let (a, b, c) = (rough.found.score, middle.found.score, smooth.found.score);
             match () {
                 () if a < b && a < c => rough.fit(),
                 () if b <= c => middle.fit(),
