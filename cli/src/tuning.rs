@@ -8,7 +8,7 @@ use crate::method::{Method, Recipe, StopArg};
 use crate::penalty::{Norm, Penalty};
 use kgard::Points;
 use kgard::kernel::AnyKernel;
-use kgard::tune::{self, Trend, Tuner};
+use kgard::tune::{Trend, Tuner};
 
 /// RAM's threshold mu / 2 in standard deviations of the noise: of 1.75, 2.25
 /// and 2.75 the best on the data of the paper's tables (20 runs each).

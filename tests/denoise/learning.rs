@@ -93,7 +93,7 @@ fn candidates(clean: &[f64], width: usize, seed: u64) -> Vec<Candidate> {
         is_impulse.push(is_hit && (pixel - c).abs() > 2.5 * sigma);
     }
     let image = Plane::new(&pixels, width, pixels.len() / width).unwrap();
-    let known = Denoiser::new(255.0_f32).denoise(image).unwrap().report.conditions;
+    let known = Denoiser::new().denoise(image).unwrap().report.channels[0].conditions.unwrap();
     let (noise, size) = (f64::from(known.noise.max(1.0)), f64::from(known.size));
     if size <= 0.0 {
         return vec![];
