@@ -66,12 +66,13 @@ impl<T: Real> OutlierMap<T> {
     pub fn new(mask: Vec<PlaneBuf<bool>>, values: Vec<PlaneBuf<T>>) -> Result<Self, Error> {
         Error::check_len("list of masks", mask.len(), values.len())?;
         for (mask, values) in mask.iter().zip(&values) {
-            values.as_plane().check_size("mask of outliers", mask.as_plane())?;
+            values.as_plane().check_size("mask of outliers", &mask.as_plane())?;
         }
         Ok(Self { mask, values })
     }
 
     /// The map of an image of this size without outliers.
+    #[must_use]
     pub fn empty(channels: usize, width: usize, height: usize) -> Self {
         let area = width * height;
         let mask = PlaneBuf::of(alloc::vec![false; area], width, height);

@@ -190,10 +190,10 @@ impl<T: Real> KgBm3dPlan<T> {
     ) -> Result<Repaired<'a, T>, Error> {
         let first = image.first().ok_or(Error::Empty { what: "image" })?;
         for channel in image {
-            first.check_size("channel", *channel)?;
+            first.check_size("channel", channel)?;
         }
         for mask in [masks.bad, masks.keep].into_iter().flatten() {
-            first.check_size("mask", mask)?;
+            first.check_size("mask", &mask)?;
         }
         let together = if image.len() == COLOURS { COLOURS } else { 1 };
         let mut group = |image: &[Plane<'a, T>]| {

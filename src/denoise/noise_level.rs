@@ -69,7 +69,7 @@ pub fn noise_level<T: Real>(
 ) -> Result<T, Error> {
     plane.check_finite()?;
     if let Some(ignore) = &ignore {
-        plane.check_size("mask", *ignore)?;
+        plane.check_size("mask", ignore)?;
     }
     let mut windows = windows(plane, ignore, extremes(plane, ignore));
     // Where noise was clipped there is less of it; but not all can be left out.

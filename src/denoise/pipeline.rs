@@ -60,7 +60,7 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
         let first = image.first().ok_or(Error::Empty { what: "image" })?;
         let mut denoised = Denoised::empty();
         for channel in image {
-            first.check_size("channel", *channel)?;
+            first.check_size("channel", channel)?;
             denoised.append(self.denoise(*channel, masks)?);
         }
         Ok(denoised)

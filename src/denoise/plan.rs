@@ -68,7 +68,7 @@ impl<T: Real> DenoisePlan<T> {
         }
         Error::check_at_least("band", band.top + band.rows.height(), needed.end)?;
         for mask in [band.masks.bad, band.masks.keep].into_iter().flatten() {
-            band.rows.check_size("mask", mask)?;
+            band.rows.check_size("mask", &mask)?;
         }
         for y in needed.filter(|&y| !band.rows.row_is_finite(y - band.top)) {
             let finite = |(x, sample): (usize, T)| {

@@ -143,7 +143,7 @@ impl<T: Real> Survey<T> {
         let (beyond, exceeded) = self.impulses(noise);
         let [small, amplitude] = if beyond > 0.0 { exceeded } else { [0.0; 2] };
         let uncut = self.suspects.without(&self.cut_off);
-        let summit = uncut.summit(self.least_impulse(noise), as_f64(noise));
+        let summit = uncut.summit(Self::least_impulse(noise), as_f64(noise));
         let (usual, alike) = summit.map_or((0.0, 0.0), |Summit { size, deviation }| {
             (size, alike(as_f64(noise), deviation))
         });
@@ -172,11 +172,11 @@ impl<T: Real> Survey<T> {
 
     /// How many suspects are too large for noise, and what nearly all and half of them exceed.
     fn impulses(&self, noise: T) -> (f64, [f64; 2]) {
-        self.suspects.tail(self.least_impulse(noise), [SMALL_ONE_IN, 2])
+        self.suspects.tail(Self::least_impulse(noise), [SMALL_ONE_IN, 2])
     }
 
     /// What is too large for noise.
-    fn least_impulse(&self, noise: T) -> f64 {
+    fn least_impulse(noise: T) -> f64 {
         (IMPULSE * as_f64(noise)).max(LEAST_IMPULSE)
     }
 

@@ -82,7 +82,7 @@ impl GpuDenoisePlan<'_> {
         let first = image.first().ok_or(crate::Error::Empty { what: "image" })?;
         let (mut denoised, mut report) = (Denoised::empty(), GpuReport::default());
         for channel in image {
-            first.check_size("channel", *channel)?;
+            first.check_size("channel", channel)?;
             let (part, work) = self.denoise(*channel, masks)?;
             denoised.append(part);
             report.add(work);

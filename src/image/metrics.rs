@@ -128,7 +128,7 @@ fn weights<T: Real>() -> Vec<T> {
 }
 
 fn check<T: Real>(reference: Plane<'_, T>, image: Plane<'_, T>) -> Result<(), Error> {
-    reference.check_size("other image", image)?;
+    reference.check_size("other image", &image)?;
     reference.check_finite()?;
     image.check_finite()
 }

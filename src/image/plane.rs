@@ -123,7 +123,7 @@ impl<'a, T: Copy> Plane<'a, T> {
     pub(crate) fn check_size<S>(
         &self,
         what: &'static str,
-        other: Plane<'_, S>,
+        other: &Plane<'_, S>,
     ) -> Result<(), Error> {
         let (expected, found) = ((self.width, self.height), (other.width, other.height));
         if expected == found { Ok(()) } else { Err(Error::ImageSize { what, expected, found }) }

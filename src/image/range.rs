@@ -108,13 +108,12 @@ impl<T: Real> RangeSurvey<T> {
         let mut lattice = Vec::new();
         for y in rows.start * grid.core()..(rows.end * grid.core()).min(grid.height()) {
             let is_bad = |x: usize| bad.is_some_and(|bad| bad.get(x, y - top));
-            match (bad, image.whole_row(y - top)) {
-                (None, Some(row)) => ends = together(ends, ends_of(row)),
-                _ => {
-                    let good = (0..grid.width()).filter(|&x| !is_bad(x));
-                    let good = good.map(|x| image.get(x, y - top));
-                    ends = good.fold(ends, |ends, sample| together(ends, (sample, sample)));
-                }
+            if let (None, Some(row)) = (bad, image.whole_row(y - top)) {
+                ends = together(ends, ends_of(row));
+            } else {
+                let good = (0..grid.width()).filter(|&x| !is_bad(x));
+                let good = good.map(|x| image.get(x, y - top));
+                ends = good.fold(ends, |ends, sample| together(ends, (sample, sample)));
             }
             if y % step == 0 {
                 let columns = (0..grid.width()).step_by(step).filter(|&x| !is_bad(x));

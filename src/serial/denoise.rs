@@ -141,7 +141,7 @@ impl<T: Real> TryFrom<Denoised<T>> for denoise::Denoised<T> {
         Error::check_len("list of masks of outliers", outliers.mask.len(), channels.len())?;
         Error::check_len("list of reports", report.channels.len(), channels.len())?;
         for plane in channels.iter().chain(&outliers.values) {
-            first.as_plane().check_size("channel or map of outliers", plane.as_plane())?;
+            first.as_plane().check_size("channel or map of outliers", &plane.as_plane())?;
         }
         Ok(Self { channels, outliers, report })
     }
