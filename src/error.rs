@@ -98,6 +98,13 @@ pub enum Error {
         /// Its value: too small, negative, or not finite.
         value: f64,
     },
+    /// A kernel matrix is not near one of low rank.
+    RankTooHigh {
+        /// The highest rank allowed.
+        rank: usize,
+        /// What the kernel's variance at a point loses at this rank, on average.
+        error: f64,
+    },
     /// An iteration has not settled.
     NoConvergence {
         /// Which one.
@@ -197,6 +204,11 @@ impl fmt::Display for Error {
                 "not positive definite to working precision at pivot {pivot} (value {value:e}): \
                  raise lambda, use a wider scalar type, or check that the kernel is positive \
                  definite"
+            ),
+            Self::RankTooHigh { rank, error } => write!(
+                f,
+                "a kernel matrix of rank {rank} leaves {error:.2e} of a point's variance: allow a \
+                 higher rank, raise lambda or the kernel's length, or fit in regions"
             ),
             Self::NoConvergence { what } => {
                 write!(f, "{what} did not converge: scale the data to ordinary size")

@@ -150,8 +150,9 @@
 //!
 //! * many measurements on the same points: [`Plan`]; a single fit:
 //!   [`fit`](fn@fit), which is faster once and needs less memory;
+//! * very many points: [`line`] with one input, [`space`] with several;
 //! * no allocator: [`PlanRef`] and [`Workspace`], with lengths from `const fn`s,
-//!   and plans that stay in flash ([`PlanRef::from_bytes`]);
+//!   and plans that stay in flash ([`PlanBytes`]);
 //! * your own stopping rule: the [`StopRule`] trait, or a closure; your own
 //!   matrix structure: the [`ResidualMaker`] trait;
 //! * the methods the paper compares with: [`baselines`]; what it proves:
@@ -194,6 +195,7 @@ struct Readme;
 
 #[cfg(feature = "alloc")]
 pub mod baselines;
+mod checked;
 #[cfg(feature = "alloc")]
 pub mod denoise;
 mod error;
@@ -215,6 +217,8 @@ mod real;
 pub mod regression;
 #[cfg(feature = "serde")]
 mod serial;
+#[cfg(feature = "alloc")]
+pub mod space;
 mod stats;
 #[cfg(feature = "alloc")]
 pub mod theory;
@@ -225,7 +229,7 @@ pub use error::Error;
 #[cfg(feature = "alloc")]
 pub use kernel::AnyKernel;
 pub use kernel::{
-    Gaussian, Kernel, Laplacian, Linear, Matern12, Matern32, Matern52, PerInput, Periodic,
+    Cosine, Gaussian, Kernel, Laplacian, Linear, Matern12, Matern32, Matern52, PerInput, Periodic,
     Polynomial, RationalQuadratic, Shape, Tunable,
 };
 pub use points::Points;
@@ -233,6 +237,6 @@ pub use real::Real;
 #[cfg(feature = "alloc")]
 pub use regression::{Fit, Plan, fit, fit_support};
 pub use regression::{
-    FitRef, Outlier, Penalty, PlanRef, Progress, Regularizer, ResidualMaker, Stop, StopReason,
-    StopRule, Stored, System, Workspace, border_weights, predict,
+    FitRef, Outlier, Penalty, PlanBytes, PlanRef, Progress, Regularizer, ResidualMaker, Stop,
+    StopReason, StopRule, Stored, System, Workspace, border_weights, predict,
 };

@@ -46,15 +46,16 @@ mod second_look;
 mod select;
 #[cfg(feature = "serde")]
 mod serial;
+mod sizes;
 mod standard;
 mod start;
-mod subset;
+pub(crate) mod subset;
 
 pub use model::{Model, Prediction, Uncertainty};
 pub use second_look::second_look;
 pub use standard::Unit;
 
-use crate::kernel::{AnyKernel, PerInput, Shape, Tunable};
+use crate::kernel::{AnyKernel, Cosine, Gaussian, PerInput, Shape, Tunable};
 use crate::real::constant;
 use crate::{Error, Penalty, Points, Real};
 use alloc::vec;
@@ -69,6 +70,10 @@ use standard::{Target, standardize};
 const FEWEST: usize = 8;
 /// Points that parameters are tuned to, at the most: a part stands for more.
 pub const MOST: usize = 400;
+/// Where waves begin, in lengths $\ell$ of the Gaussian kernel that they replace: the
+/// period of one deviation of its spectrum, $2 \pi \ell / \sqrt 2$, and half a length more.
+const WAVE_PERIOD: f64 = 4.44;
+const WAVE_LENGTH: f64 = 1.5;
 /// The step in which a target is given rounds it with so much smaller a deviation,
 /// $1 / \sqrt{12}$, and less than this share of a step is never an outlier.
 const STEPS_PER_DEVIATION: f64 = 2.5;
@@ -114,15 +119,27 @@ enum Kernels<K> {
     Given(K),
 }
 
-/// Matern 5/2 and Gaussian, with a length per input.
+/// Matérn 5/2 and Gaussian, with a length per input; on a line, waves as well.
+///
+/// The spectrum of a Gaussian kernel is largest at frequency zero. That of functions which
+/// swing around their mean is not: between wiggles of one length there are few long ones.
+/// Times a cosine, the Gaussian's spectrum is moved to $\pm 1 / P$. With
+/// [`WAVE_LENGTH`] and [`WAVE_PERIOD`], in lengths of the Gaussian kernel, it begins as the
+/// sum of two halves that overlap.
 fn usual_kernels<T: Real>(dim: usize) -> Vec<AnyKernel<T>> {
     let of = |shape| AnyKernel::from(PerInput::new(shape, vec![T::one(); dim]));
-    vec![of(Shape::Matern52), of(Shape::Gaussian)]
+    let mut kernels = vec![of(Shape::Matern52), of(Shape::Gaussian)];
+    if dim == 1 {
+        let wave = AnyKernel::from(Cosine::new(constant(WAVE_PERIOD)));
+        kernels.push(AnyKernel::from(Gaussian::new(constant(WAVE_LENGTH))) * wave);
+    }
+    kernels
 }
 
 impl<T: Real> Tuner<T> {
     /// Nothing to choose: a Matérn 5/2 or a Gaussian kernel with a length per
-    /// input, whichever describes the data better.
+    /// input, or with one input a Gaussian times a cosine, whichever describes the
+    /// data best.
     #[must_use]
     pub fn new() -> Self {
         Self::of(Kernels::Made(usual_kernels))

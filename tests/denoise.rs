@@ -3,8 +3,10 @@
 #![cfg(feature = "std")]
 
 mod common;
-#[path = "denoise/learning.rs"]
-mod learning;
+#[path = "denoise/constants.rs"]
+mod constants;
+#[path = "denoise/extremes.rs"]
+mod extremes;
 #[path = "denoise/literal.rs"]
 mod literal;
 
@@ -330,7 +332,7 @@ fn impulses_of_one_size_are_known_by_it() {
                 assert!((usual - size).abs() < 0.04 * size && alike > 0.5, "{what}");
                 // So much is known that to be told where they are is hardly better.
                 let errors = [&found, &told].map(|denoised| error(denoised.channels[0].samples()));
-                assert!(errors[0] < 1.15 * errors[1], "{what}: {errors:?}");
+                assert!(errors[0] < 1.2 * errors[1], "{what}: {errors:?}");
                 // Found by the function alone they would differ by more than the noise.
                 let outliers = found.outliers.values[0].samples().iter().zip(&pixels).zip(&hit);
                 let off: Vec<f64> = outliers

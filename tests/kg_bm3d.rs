@@ -3,6 +3,8 @@
 #![cfg(feature = "std")]
 
 mod common;
+#[path = "kg_bm3d/literal.rs"]
+mod literal;
 
 use common::problem::Random;
 use kgard::Error;
@@ -67,6 +69,31 @@ fn without_refinements_outliers_are_subtracted() {
         }
         let found: Vec<bool> = ours.outliers.mask[0].samples().to_vec();
         assert_eq!(found, outlier);
+    }
+}
+
+/// The loop, step by step and pixel by pixel.
+#[test]
+fn the_loop_literally() {
+    for (noise, share, seed) in [(8.0, 0.1, 1), (12.0, 0.2, 2), (3.0, 0.05, 3)] {
+        let (mut pixels, _) = noisy(noise, share, seed);
+        // Some samples are cut off.
+        pixels.iter_mut().for_each(|pixel| *pixel = pixel.round().clamp(0.0, 255.0));
+        let ours = KgBm3d::new(255.0).denoise(plane(&pixels)).unwrap();
+        assert_eq!(ours.report.channels[0].law.unwrap().gain, 0.0);
+        let literal = literal::kg_bm3d(&pixels, WIDTH);
+        let ratio = ours.report.channels[0].noise.unwrap() / literal.noise;
+        assert!(
+            (ratio - 1.0).abs() < 1e-3,
+            "noise {noise}: {} for {}",
+            ours.report.channels[0].noise.unwrap(),
+            literal.noise
+        );
+        let distance = error(ours.channels[0].samples(), &literal.pixels);
+        assert!(distance < 0.02, "noise {noise}: {distance}");
+        let found = ours.outliers.mask[0].samples().iter().zip(&literal.impulses);
+        let differ = found.filter(|(found, impulse)| found != impulse).count();
+        assert!(differ <= 2, "noise {noise}: {differ}");
     }
 }
 
@@ -275,6 +302,24 @@ fn a_page_of_text_is_not_salt_and_pepper() {
         let error = error(result.channels[0].samples(), &page);
         assert!(error < 15.0, "noise {noise}: {error}");
     }
+}
+
+/// Strokes of many greys on paper as bright as anything: nearly half of it lies beside them.
+#[test]
+fn paper_between_small_print_is_not_salt() {
+    let mut random = Random(16);
+    let page: Vec<f32> = (0..WIDTH * HEIGHT)
+        .map(|i| {
+            let (x, y) = (i % WIDTH, i / WIDTH);
+            let in_word = y % 16 < 7 && x % 40 < 30;
+            let is_stroke = in_word && (x % 8 == 0 || y % 16 == 3 && x % 16 < 8);
+            if is_stroke { (15.0 + 120.0 * random.uniform() as f32).round() } else { 245.0 }
+        })
+        .collect();
+    let result = KgBm3d::new(255.0).denoise(plane(&page)).unwrap();
+    let error = error(result.channels[0].samples(), &page);
+    // Where the paper was taken for salt it was 50 and more.
+    assert!(error < 6.0, "{error}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 /// outliers. Image denoising: finds impulses and removes noise.
 ///
 /// Results go to standard output, messages to standard error. Exit code: 0
-/// success, 1 failure, 2 usage error.
+/// success, 1 failure, 2 usage error, 141 standard output closed by its reader.
 #[derive(Debug, Parser)]
 #[command(name = "kgard", version, propagate_version = true, after_help = EXAMPLES)]
 pub(crate) struct Cli {

@@ -10,7 +10,8 @@ pub(crate) enum Error {
     Usage(String),
     /// Anything else: exit code 1.
     Failed(String),
-    /// The reader of standard output has seen enough; nothing is wrong.
+    /// The reader of standard output has closed it: exit code 141, without a
+    /// message, as of programs that the signal for this (SIGPIPE) ends.
     PipeClosed,
 }
 
@@ -33,7 +34,7 @@ impl Error {
         let (text, code) = match self {
             Self::Usage(text) => (text, 2),
             Self::Failed(text) => (text, 1),
-            Self::PipeClosed => return ExitCode::SUCCESS,
+            Self::PipeClosed => return ExitCode::from(141),
         };
         complain("error:", text);
         ExitCode::from(code)

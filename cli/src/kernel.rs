@@ -208,6 +208,7 @@ The kernel: a name, or names with `+`, `*`, numbers and parentheses, such as
   matern52            twice differentiable
   rational-quadratic  (1 + |a-b|^2 / (2 alpha length^2))^-alpha
   periodic            the same after each period
+  cosine              waves of one period: cos(2 pi (a-b) / period)
   linear              a.b / length^2
   polynomial          (gamma a.b / length^2 + offset)^degree
 
@@ -221,8 +222,8 @@ is kept; what is not, or has a ~ before it, is taken from the data.";
 #[command(next_help_heading = "Kernel")]
 pub(crate) struct KernelArgs {
     /// The kernel: a name such as gaussian or matern52, or a formula such as
-    /// "matern52 + periodic(24)" [default: gaussian; where fit tunes it, gaussian
-    /// or matern52, whichever suits the data]
+    /// "matern52 + periodic(24)" [default: gaussian; where fit tunes it, gaussian,
+    /// matern52, or with one input gaussian * cosine, whichever suits the data]
     #[arg(long, value_name = "KERNEL", long_help = KERNEL_HELP)]
     kernel: Option<AnyKernel<f64>>,
     #[command(flatten)]

@@ -1,5 +1,6 @@
 //! The program `kgard`: results on standard output, messages on standard
-//! error, exit code 0 (done), 1 (failed) or 2 (wrong usage).
+//! error, exit code 0 (done), 1 (failed), 2 (wrong usage) or 141 (the reader of
+//! standard output closed it before everything was written).
 
 mod args;
 mod commands;
@@ -11,6 +12,7 @@ mod error;
 mod experiments;
 mod input;
 mod kernel;
+mod many;
 mod memory;
 mod messages;
 mod method;

@@ -1,8 +1,9 @@
-//! Whether there is room for the matrices of a fit.
+//! Whether there is room for the matrices of a fit, or for a picture.
 
 use crate::error::{Error, Result};
 use crate::messages::note;
 use crate::number::counted;
+use crate::pictures::Size;
 
 /// Square matrices of `f64` that a fit has at once: the factored one and its
 /// inverse.
@@ -43,6 +44,36 @@ fn check(n: usize, available: Option<f64>) -> Result<()> {
     Ok(())
 }
 
+/// What a method takes for a picture from file to file, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PictureMemory {
+    /// For each pixel.
+    pub(crate) pixel: f64,
+    /// And for each of its colour channels.
+    pub(crate) channel: f64,
+}
+
+/// Refuses a picture that cannot be worked on in `available` bytes.
+pub(crate) fn check_picture(
+    name: &str,
+    size: Size,
+    memory: PictureMemory,
+    available: Option<f64>,
+) -> Result<()> {
+    let Size { width, height, channels, .. } = size;
+    let pixels = f64::from(width) * f64::from(height);
+    let needed = (memory.pixel + memory.channel * f64::from(channels)) * pixels;
+    match available {
+        Some(available) if needed > available => Err(Error::failed(format!(
+            "{name}: has {width} x {height} pixels, which need about {} of memory, and {} can be \
+             used: cut it into parts",
+            self::size(needed),
+            self::size(available)
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Bytes, in a unit that suits them.
 fn size(bytes: f64) -> String {
     match bytes {
@@ -54,27 +85,45 @@ fn size(bytes: f64) -> String {
 }
 
 /// Bytes that are free for this program, where the system tells.
-fn available() -> Option<f64> {
+pub(crate) fn available() -> Option<f64> {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let number = |text: String| text.trim().parse::<f64>().ok();
     let free = mem_available(&read("/proc/meminfo")?)?;
     // A container may have less.
     let limit = read("/sys/fs/cgroup/memory.max").and_then(number);
     let used = read("/sys/fs/cgroup/memory.current").and_then(number);
-    Some(limit.zip(used).map_or(free, |(limit, used)| free.min((limit - used).max(0.0))))
+    let container = limit.zip(used).map(|(limit, used)| limit - used);
+    // And so may a shell (`ulimit -v`).
+    let limit = read("/proc/self/limits").as_deref().and_then(address_space);
+    let used = read("/proc/self/status").as_deref().and_then(|text| kilobytes(text, "VmSize:"));
+    let shell = limit.zip(used).map(|(limit, used)| limit - used);
+    let least = [container, shell].into_iter().flatten().fold(free, f64::min);
+    Some(least.max(0.0))
 }
 
 /// The line `MemAvailable: 12345 kB` of Linux.
 fn mem_available(text: &str) -> Option<f64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    kilobytes(text, "MemAvailable:")
+}
+
+/// A line such as `VmSize: 12345 kB`, in bytes.
+fn kilobytes(text: &str, name: &str) -> Option<f64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kilobytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(1024.0 * kilobytes)
 }
 
+/// The line `Max address space  6000000000  unlimited  bytes` of Linux.
+fn address_space(text: &str) -> Option<f64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{check, mem_available};
+    use super::{PictureMemory, address_space, check, check_picture, mem_available};
     use crate::error::Error;
+    use crate::pictures::Size;
 
     #[test]
     fn too_many_points_are_refused_with_a_way_out() {
@@ -91,9 +140,27 @@ mod tests {
     }
 
     #[test]
+    fn a_picture_that_is_too_large() {
+        let size = Size { width: 14_000, height: 14_000, channels: 1 };
+        let memory = PictureMemory { pixel: 73.0, channel: 40.0 };
+        let check = |available| check_picture("a.png", size, memory, available);
+        assert!(check(None).is_ok() && check(Some(25e9)).is_ok());
+        let Err(Error::Failed(text)) = check(Some(6e9)) else { panic!("believed") };
+        assert_eq!(
+            text,
+            "a.png: has 14000 x 14000 pixels, which need about 22 GB of memory, and 6.0 GB can \
+             be used: cut it into parts"
+        );
+    }
+
+    #[test]
     fn what_linux_says() {
         let text = "MemTotal:       16384 kB\nMemAvailable:    8192 kB\n";
         assert_eq!(mem_available(text), Some(8_388_608.0));
         assert_eq!(mem_available("nothing"), None);
+        let text = "Limit  Soft Limit  Hard Limit  Units\n\
+                    Max address space         6000000000           unlimited            bytes\n";
+        assert_eq!(address_space(text), Some(6e9));
+        assert_eq!(address_space(&text.replace("6000000000", "unlimited")), None);
     }
 }

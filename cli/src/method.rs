@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::kernel::Choice;
+use crate::many::Many;
 use crate::number::not_negative;
 use crate::penalty::{Norm, Penalty};
 use clap::ValueEnum;
@@ -96,6 +97,11 @@ pub(crate) enum Recipe {
         penalty: Penalty,
         model: Box<Model<f64, AnyKernel<f64>>>,
     },
+    /// The same of more points than a dense fit is for.
+    Many {
+        penalty: Penalty,
+        many: Box<Many>,
+    },
     Krr {
         penalty: Penalty,
     },
@@ -125,7 +131,7 @@ impl Recipe {
     pub(crate) fn method(&self) -> Method {
         match self {
             Self::Automatic { method, .. } => *method,
-            Self::Kgard { .. } => Method::Kgard,
+            Self::Kgard { .. } | Self::Many { .. } => Method::Kgard,
             Self::Krr { .. } => Method::Krr,
             Self::Ram { .. } => Method::Ram,
             Self::RbRvm => Method::RbRvm,
@@ -155,6 +161,7 @@ impl Recipe {
                 }
             }
             Self::Automatic { model, .. } => Solution::of_model(model),
+            Self::Many { many, .. } => Solution::of_many(many),
             &Self::Krr { penalty } => {
                 Solution::of(&greedy(points, y, kernel, penalty, Stop::count(0))?)
             }
@@ -198,6 +205,21 @@ impl Solution {
             residual_norm: residual.iter().fold(0.0_f64, |norm, r| norm.hypot(*r)),
             residual,
             iterations: model.outliers().len(),
+            stop_reason: StopReason::Automatic,
+        }
+    }
+
+    fn of_many(many: &Many) -> Self {
+        let Many { expansion, outliers, fitted, residual, .. } = many.clone();
+        let (coefficients, bias) = expansion.map_or((vec![], 0.0), |e| (e.coefficients, e.bias));
+        Self {
+            coefficients,
+            bias,
+            iterations: outliers.len(),
+            outliers,
+            fitted,
+            residual_norm: residual.iter().fold(0.0_f64, |norm, r| norm.hypot(*r)),
+            residual,
             stop_reason: StopReason::Automatic,
         }
     }

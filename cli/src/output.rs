@@ -3,12 +3,25 @@
 //!
 //! A file is written under another name in the same folder and renamed when it
 //! is complete, so that a failure leaves neither half a file nor a damaged old
-//! one.
+//! one. A program that is killed can leave a file `.kgard-*.tmp`; the next one that
+//! writes to the folder deletes it. The file is locked while its writer lives.
 
 use crate::error::{Error, Result};
+use std::collections::HashSet;
+use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 use tempfile::NamedTempFile;
+
+/// Names of files that are not complete begin and end so.
+const UNFINISHED: (&str, &str) = (".kgard-", ".tmp");
+/// Age from which such a file can be one that was left: a younger one may be about
+/// to be locked.
+const LEFT: Duration = Duration::from_mins(1);
+/// Links that lead from one to the next: what Linux follows.
+const LINKS: usize = 40;
 
 /// Whether the command line means standard output by this path.
 pub(crate) fn is_stdout(path: &Path) -> bool {
@@ -41,7 +54,7 @@ impl Staged {
         }
         check_place(path, false)?;
         // A rename would put a file in the place of a link: follow it.
-        let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let target = followed(path)?;
         match target.metadata() {
             // Nor in the place of a device or a named pipe.
             Ok(old) if !old.is_file() => self.streams.push((Some(target), bytes)),
@@ -97,6 +110,20 @@ pub(crate) fn check_place(path: &Path, in_folder: bool) -> Result<()> {
     Ok(())
 }
 
+/// Where the file of this name is, or will be: at the end of links, even if there
+/// is nothing yet.
+fn followed(path: &Path) -> Result<PathBuf> {
+    let mut target = path.to_owned();
+    for _ in 0..LINKS {
+        match target.read_link() {
+            // Relative to the folder of the link.
+            Ok(next) => target = folder_of(&target).join(next),
+            Err(_) => return Ok(target),
+        }
+    }
+    Err(wrong(path, "is a link that leads nowhere: remove it"))
+}
+
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -106,8 +133,9 @@ fn folder_of(path: &Path) -> &Path {
 
 /// Writes a file beside `target`. It is deleted unless it is renamed later.
 fn stage(target: &Path, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
+    sweep(folder_of(target));
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".kgard-");
+    builder.prefix(UNFINISHED.0).suffix(UNFINISHED.1);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -115,9 +143,37 @@ fn stage(target: &Path, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     let mut file = builder.tempfile_in(folder_of(target))?;
+    // Not every file system has locks; without one nothing is deleted later.
+    let _ = file.as_file().lock_shared();
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     Ok(file)
+}
+
+/// Deletes what programs that were killed have left in a folder, once.
+fn sweep(folder: &Path) {
+    static SWEPT: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
+    let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if swept.get_or_insert_default().insert(folder.to_owned()) {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name.starts_with(UNFINISHED.0) && name.ends_with(UNFINISHED.1) {
+                let _ = remove_if_left(&entry.path());
+            }
+        }
+    }
+}
+
+fn remove_if_left(path: &Path) -> std::io::Result<()> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    let is_old = metadata.modified()?.elapsed().is_ok_and(|age| age > LEFT);
+    // Its writer has a lock, and lets go of it when it ends in whatever way.
+    if metadata.is_file() && is_old && file.try_lock().is_ok() {
+        std::fs::remove_file(path)?;
+    }
+    Ok(())
 }
 
 fn wrong(path: &Path, what: &str) -> Error {

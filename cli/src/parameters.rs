@@ -24,9 +24,9 @@ impl Parameters {
     pub(crate) fn new(recipe: &Recipe, kernel: Choice) -> Self {
         let (penalty, refit_lambda, mu) = match recipe {
             Recipe::Kgard { penalty, refit_lambda, .. } => (Some(*penalty), *refit_lambda, None),
-            Recipe::Automatic { penalty, .. } | Recipe::Krr { penalty } => {
-                (Some(*penalty), None, None)
-            }
+            Recipe::Automatic { penalty, .. }
+            | Recipe::Many { penalty, .. }
+            | Recipe::Krr { penalty } => (Some(*penalty), None, None),
             Recipe::Ram { penalty, mu } => (Some(*penalty), None, Some(*mu)),
             Recipe::RbRvm => (None, None, None),
         };

@@ -2,6 +2,7 @@
 
 use crate::data::Data;
 use crate::error::{Error, Result};
+use crate::many::Many;
 use crate::method::{Method, Solution};
 use crate::model::Tuned;
 use crate::number::{counted, exact, short};
@@ -21,6 +22,8 @@ pub(crate) struct Report<'a> {
     pub(crate) solution: &'a Solution,
     /// What the tuner found, if it did.
     pub(crate) tuned: Option<&'a Tuned>,
+    /// The same of very many points.
+    pub(crate) many: Option<&'a Many>,
 }
 
 /// The JSON object. Scripts rely on its keys.
@@ -44,6 +47,9 @@ struct Json<'a> {
     r_squared: f64,
     /// Standard deviation of the noise.
     noise: Option<f64>,
+    /// How a fit of very many points was made, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    way: Option<&'a str>,
     /// Root mean square error of the points predicted by the others.
     loo_error: Option<f64>,
     uneven_noise: Option<bool>,
@@ -87,8 +93,9 @@ impl Report<'_> {
             residual_norm: solution.residual_norm,
             iterations: solution.iterations,
             stop_reason: solution.stop_reason.name(),
-            r_squared: self.r_squared(),
-            noise: self.tuned.map(Tuned::noise),
+            r_squared: self.r_squared()?,
+            noise: self.tuned.map(Tuned::noise).or_else(|| self.many?.noise),
+            way: self.many.map(|many| many.way.as_str()),
             loo_error: self.tuned.map(Tuned::left_out_error),
             uneven_noise: self.tuned.map(Tuned::has_uneven_noise),
             slopes: self.tuned.map(Tuned::slopes).unwrap_or_default(),
@@ -134,11 +141,17 @@ impl Report<'_> {
             let uneven = if tuned.has_uneven_noise() { ", depends on the inputs" } else { "" };
             rows.push(("noise", format!("{}{uneven}", short(tuned.noise()))));
             rows.push(("left-out error", short(tuned.left_out_error())));
+        } else if let Some(many) = self.many {
+            rows[2].1 = shown(&many.kernel);
+            rows.insert(2, ("way", many.way.clone()));
+            if let Some(noise) = many.noise {
+                rows.push(("noise", short(noise)));
+            }
         } else {
             rows.push(("residual norm", short(solution.residual_norm)));
             rows.push(("iterations", solution.iterations.to_string()));
         }
-        rows.push(("R squared", short(self.r_squared())));
+        rows.push(("R squared", self.r_squared().map_or_else(|_| "-".into(), short)));
         rows.push(("stopped", self.why()));
         rows.push(("outliers", solution.outliers.len().to_string()));
         let mut text = String::new();
@@ -152,22 +165,12 @@ impl Report<'_> {
         text
     }
 
-    /// The share of the variance that the function explains, outliers apart.
-    fn r_squared(&self) -> f64 {
-        let mut inside = vec![true; self.data.y.len()];
-        for outlier in &self.solution.outliers {
-            inside[outlier.index] = false;
-        }
-        let inside = |values: &[f64]| -> Vec<f64> {
-            values.iter().zip(&inside).filter(|(_, inside)| **inside).map(|(v, _)| *v).collect()
-        };
-        let (y, residual) = (inside(&self.data.y), inside(&self.solution.residual));
-        let n = y.len() as f64;
-        let mean = y.iter().map(|y| y / n).sum::<f64>();
-        let norm = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::hypot);
-        let total = norm(&mut y.iter().map(|y| y - mean));
-        let left = norm(&mut residual.iter().copied());
-        if total > 0.0 { 1.0 - (left / total).powi(2) } else { 1.0 }
+    /// Of the tuned model in its own units, else of what is reported.
+    fn r_squared(&self) -> Result<f64> {
+        let Self { data, solution, tuned, .. } = self;
+        let given =
+            || kgard::regression::r_squared(&data.y, &solution.residual, &solution.outliers);
+        Ok(tuned.map_or_else(given, |tuned| Ok(tuned.r_squared()))?)
     }
 
     /// How much each input matters, by its name.

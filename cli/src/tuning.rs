@@ -4,6 +4,7 @@ use crate::args::FitArgs;
 use crate::data::Data;
 use crate::error::{Error, Result};
 use crate::kernel::Choice;
+use crate::many;
 use crate::method::{Method, Recipe, StopArg};
 use crate::penalty::{Norm, Penalty};
 use kgard::Points;
@@ -39,9 +40,19 @@ pub(crate) fn choose(
     let stop = || args.stop.unwrap_or(StopArg::Auto).rule(args.at_most);
     if !tunes {
         // The RB-RVM has no penalty.
+        crate::memory::check_room(points.len())?;
         let penalty = with(lambda.unwrap_or(1.0));
         return Ok((Choice::new(kernel), recipe(args, penalty, stop(), args.mu)));
     }
+    if is_automatic(args) && takes_way_of_many(args, &kernel, points, lambda, weights) {
+        let (_, norm, _) = args.penalty.parts(Norm::Rkhs)?;
+        if norm == Norm::Rkhs {
+            let many = Box::new(many::fit(args, &kernel, points, y)?);
+            let penalty = Penalty { lambda: many.lambda, norm, border: None };
+            return Ok((many.choice(), Recipe::Many { penalty, many }));
+        }
+    }
+    crate::memory::check_room(points.len())?;
     let mut tuner = tuner(args, kernel, points.dim());
     if let Some(lambda) = lambda {
         tuner = tuner.lambda(lambda);
@@ -92,6 +103,20 @@ impl From<Norm> for kgard::Penalty {
             Norm::Rkhs => Self::Rkhs,
         }
     }
+}
+
+/// Whether there are so many points, and so little is given, that the fit is not a
+/// dense one.
+fn takes_way_of_many(
+    args: &FitArgs,
+    kernel: &AnyKernel<f64>,
+    points: Points<'_, f64>,
+    lambda: Option<f64>,
+    weights: &[f64],
+) -> bool {
+    let plain = lambda.is_none() && weights.is_empty() && !args.raw;
+    let plain = plain && args.trend() == Trend::Automatic && args.method == Method::Kgard;
+    plain && many::suits(args, kernel, points)
 }
 
 /// Whether the tuner's own model is the result: it finds the outliers itself, and

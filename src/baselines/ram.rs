@@ -114,7 +114,7 @@ impl<T: Real> Ram<T> {
     ///
     /// # Errors
     /// If a parameter is not positive, `y` has the wrong length or is not
-    /// finite, or the fit overflows.
+    /// finite, the plan has sample weights, or the fit overflows.
     pub fn fit<K: Kernel<T> + Clone>(
         &self,
         plan: &Plan<T, K>,
@@ -125,6 +125,9 @@ impl<T: Real> Ram<T> {
         Error::check_positive("delta", self.delta)?;
         Error::check_positive("tolerance", self.tolerance)?;
         let n = plan.len();
+        if !plan.as_ref().roots().is_empty() {
+            return Err(Error::Unsupported { what: "RAM on a plan with sample weights" });
+        }
         Error::check_len("y", y.len(), n)?;
         Error::check_finite("y", y)?;
         // The minimum is the same from wherever the search begins; from where

@@ -1,8 +1,8 @@
 //! The rows of regions put together: each pixel is the weighted mean of the regions that cover it,
 //! each outlier that of the region in whose core it lies.
 
-use crate::Real;
-use crate::image::{Grid, Plane};
+use crate::image::{Grid, Plane, zeros};
+use crate::{Error, Real};
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -83,19 +83,19 @@ pub(crate) struct Sheet<T> {
 }
 
 impl<T: Real> Sheet<T> {
-    pub(super) fn new(grid: &Grid, ours: Range<usize>, rungs: usize) -> Self {
+    pub(super) fn new(grid: &Grid, ours: Range<usize>, rungs: usize) -> Result<Self, Error> {
         let (width, core) = (grid.width(), grid.core());
         let rows = ours.start * core..(ours.end * core).min(grid.height());
-        let area = width * rows.len();
-        Self {
+        let (pixels, values) = (zeros(width, rows.len())?, zeros(width, rows.len())?);
+        Ok(Self {
             ours,
             rows,
             width,
-            pixels: alloc::vec![T::zero(); area],
-            mask: alloc::vec![false; area],
-            values: alloc::vec![T::zero(); area],
+            mask: alloc::vec![false; pixels.len()],
+            pixels,
+            values,
             rungs: alloc::vec![0; rungs],
-        }
+        })
     }
 
     /// Adds the contribution of a strip; its outliers, too, if its rows are among ours: all of

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! KGARD                        outliers, an image without them, the noise's deviation s
-//! f = BM3D(y with outliers pulled in, their rms or s)                   the first pilot
+//! f = BM3D(y with outliers cut at 100 units, their rms or s)            the first pilot
 //! repeat
 //!     s = noise level of y without impulses
 //!     v = local misfit of y - f, without impulses

@@ -4,7 +4,7 @@
 //!    \frac{\sum_j w_j e_j^2 + \nu \sigma^2}{\sum_j w_j + \nu}\Bigr), $$
 //!
 //! over the 5 x 5 pixels around i but i itself, with the weights w of pixels that are no impulses.
-//! Beyond the border there is nothing. Residuals of more than 3 v count in a first estimate only.
+//! Beyond the border there is nothing. Residuals beyond [`FAR`] deviations count in a first estimate only.
 
 use crate::parallel::each;
 use alloc::vec::Vec;
@@ -15,14 +15,14 @@ const RADIUS: usize = 2;
 /// $\nu$: the pixels for which the noise counts beside those around.
 const NOISE_COUNTS: f32 = 1.0;
 
-/// Residuals beyond so many deviations of a first estimate do not count in the second: they may
-/// be impulses that nobody has seen yet.
-const TRIMMED: f32 = 3.0;
+/// Residuals of so many deviations are hardly those of clean pixels. Beyond that of a first estimate
+/// they do not count in the second: they may be impulses that have not been found yet.
+pub(super) const FAR: f32 = 3.0;
 
 /// $v$ of all pixels of an image of this `width`.
 pub(super) fn misfit(residual: &[f32], weight: &[f32], width: usize, noise: f32) -> Vec<f32> {
     let first = weighted(residual, weight, width, noise);
-    let trim = |((&e, &w), &v): ((&f32, &f32), &f32)| if e.abs() > TRIMMED * v { 0.0 } else { w };
+    let trim = |((&e, &w), &v): ((&f32, &f32), &f32)| if e.abs() > FAR * v { 0.0 } else { w };
     let trimmed: Vec<f32> = residual.iter().zip(weight).zip(&first).map(trim).collect();
     weighted(residual, &trimmed, width, noise)
 }

@@ -1,33 +1,44 @@
-//! The model of a pixel: clean, or an impulse.
+//! The model of a pixel: clean, offset or replaced.
 //!
-//! A sample is $y = f + \text{noise}$, and with probability $\pi$ an impulse, of one of two kinds:
+//! A sample is $y = f + n$ with noise n. With probability $\pi$ it is an impulse, of one of two
+//! kinds: *offset*, $y = f + n + u$, or *replaced* by a value w, whatever f is. $\hat f$ is a
+//! denoised image (a pilot) and $e = y - \hat f$ its residual. Then
 //!
-//! | pixel | sample | likelihood of the residual $e = y - \hat f$ |
+//! | pixel | sample | likelihood |
 //! | --- | --- | --- |
-//! | clean | $f + n$ | $\mathcal N(e; 0, v^2)$ |
-//! | offset | $f + n + u$ | $\sum_u G(u)\\, \mathcal N(e - u; 0, v^2)$ |
+//! | clean | $f + n$ | $t(e)$ |
+//! | offset | $f + n + u$ | $\sum_u G(u)\\, t(e - u)$ |
 //! | replaced | $w$ | $h(y)$ |
 //!
-//! $\hat f$ is a denoised image (a pilot) and $v$ the deviation of the residuals around the pixel:
-//! noise, and what the pilot has missed of the texture there. $G$ is the histogram of the
-//! offsets, $h$ that of the replaced values. Both, and the shares of the kinds, come from the
-//! image by expectation-maximisation (EM). Impulses of one size, salt and pepper, flipped bits
-//! and values of any size are shapes of these two histograms.
+//! $t$ is the density of Student's distribution with 24 degrees of freedom and the scale v of the
+//! pixel, the deviation of the residuals [around it](super::misfit): noise, and texture that the
+//! pilot has missed. It is not normal because v itself is known from 24 residuals only; normal
+//! tails take every tenth pixel of a texture for an impulse.
 //!
-//! Samples at an end of the range may have been cut off there. Their likelihood is not a density
-//! but the probability of the end and what lies beyond.
+//! G is the histogram of the offsets and h that of the replaced values. Impulses of one size, salt
+//! and pepper, flipped bits and values of any size are shapes of these two histograms, none is a
+//! special case. Both, and the shares of the kinds, are estimated from the image itself by
+//! expectation-maximisation (EM): each pixel counts in G and h by its probability of being of
+//! that kind.
 //!
-//! KGARD's marks enter as the prior: the share of impulses among marked and among other pixels
-//! is estimated as well. A mark and the residual see the same noise and are not independent, so
-//! that the prior's log-odds count by [`WEIGHT_OF_MARKS`] only.
+//! A sample at an end of the range may have been cut off there. Its likelihood is not a density but
+//! the probability of the end and what lies beyond.
+//!
+//! What KGARD has marked enters as the prior: the share of impulses among marked and among
+//! other pixels is estimated as well. A mark and the residual see the same noise and are not
+//! independent, so that the prior's log-odds count by [`WEIGHT_OF_MARKS`] only.
+//!
+//! The result for each pixel is the posterior probability p of an impulse and the posterior mean
+//! of what it added to the sample. Of an offset pixel that is $u$, and what remains is a
+//! measurement with the noise n; a replaced one says nothing of f, and all of e goes. Both are
+//! weighted by their probabilities: nothing is decided by a threshold.
 //!
 //! All values are in [`units`](super::units): the image without impulses reaches from 0 to 255.
 
 mod likelihood;
 
-use self::likelihood::{
-    Class, INSIDE, LEAST_DENSITY, LEAST_DEVIATION, Likelihood, OFFSETS, Table, offset,
-};
+pub(super) use self::likelihood::LEAST_DEVIATION;
+use self::likelihood::{Class, INSIDE, LEAST_DENSITY, Likelihood, OFFSETS, Table, offset};
 use crate::linalg::simd::{Routine, dispatch};
 use crate::linalg::vector::add_scaled;
 use crate::parallel::each;

@@ -18,7 +18,7 @@
 //! is taken for Gaussian of one deviation.
 
 use super::Plane;
-use super::noise_level::{differences, scale};
+use super::noise_level::{GROWTHS, NO_ROUGHER, differences, scale};
 use crate::Real;
 use crate::error::as_f64;
 use crate::stats::{median, nth_smallest};
@@ -34,9 +34,6 @@ const WINDOWS_OF_LEVEL: usize = 24;
 /// The calmest windows of a level that count at first: one in so many, and so many at least.
 const ONE_IN: usize = 6;
 const CALMEST: usize = 12;
-/// How often the windows are chosen anew, and their texture as a multiple of what noise has.
-const GROWTHS: usize = 3;
-const NO_ROUGHER: f64 = 1.1;
 /// Of the differences of a window the smallest count: impulses are among the others. The share in
 /// quarters, and the deviation of what is left of 32 normal values of deviation one.
 const QUARTERS: usize = 3;
@@ -49,7 +46,6 @@ const LEAST_LEVELS: usize = 4;
 /// grows with the roughness of a level beyond what is tolerated.
 const SYSTEMATIC: f64 = 0.1;
 const PER_ROUGHNESS: f64 = 0.7;
-const SMOOTH: f64 = 1.1;
 /// The variance of a cut deviation's square, for one value of deviation one.
 const VARIANCE_OF_SCALE: f64 = 2.6;
 /// Rounds of the robust fit, and the standardised residuals above and below the line at which a
@@ -261,7 +257,7 @@ fn fit(levels: &[Level]) -> Option<(NoiseLaw<f64>, bool)> {
     let roughness = middle(|level| level.roughness);
     // Relative errors of the variances.
     let precision = |level: &Level| {
-        let systematic = SYSTEMATIC + PER_ROUGHNESS * Float::max(level.roughness - SMOOTH, 0.0);
+        let systematic = SYSTEMATIC + PER_ROUGHNESS * Float::max(level.roughness - NO_ROUGHER, 0.0);
         (VARIANCE_OF_SCALE / level.number + systematic * systematic).recip()
     };
     let mut law = NoiseLaw { gain: 0.0, floor: typical };

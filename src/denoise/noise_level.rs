@@ -62,7 +62,8 @@ const NORMAL_MEDIAN: f64 = 0.674_489_750_196_081_7;
 ///
 /// # Errors
 /// [`Error::NotFinite`] for a NaN or an infinity, [`Error::ImageSize`] if
-/// `ignore` has another size.
+/// `ignore` has another size, [`Error::Overflow`] for pixels so large that
+/// their squares are not finite.
 pub fn noise_level<T: Real>(
     plane: Plane<'_, T>,
     ignore: Option<Plane<'_, bool>>,
@@ -95,6 +96,9 @@ pub fn noise_level<T: Real>(
             take(&mut taken, &mut sizes);
         }
         noise = scale(&mut sizes);
+    }
+    if !noise.is_finite() {
+        return Err(Error::Overflow { what: "noise level" });
     }
     Ok(noise)
 }

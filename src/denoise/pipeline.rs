@@ -38,7 +38,9 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
     ///
     /// # Errors
     /// [`Error::NotFinite`] if a sample that is not known to be bad is not
-    /// finite, [`Error::ImageSize`] if a mask has another size than the image.
+    /// finite, [`Error::ImageSize`] if a mask has another size than the image,
+    /// [`Error::TooLarge`] if there is no memory for the result, and [`Error::Overflow`] if samples
+    /// are so large that the result is not finite.
     pub fn denoise(&self, image: Plane<'_, T>, masks: Masks<'_>) -> Result<Denoised<T>, Error> {
         let band = Band { rows: image, masks, top: 0, height: image.height() };
         let rows = 0..self.grid(image.width(), image.height())?.rows();
@@ -114,7 +116,7 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
     ) -> Result<Denoised<T>, Error> {
         let mut run = Run::new(self, band, rows, conditions)?;
         run.solve(run.contributing())?;
-        Ok(run.finish())
+        run.finish()
     }
 
     /// The same as [`denoise`](Self::denoise) for samples that are in units already.
@@ -150,7 +152,7 @@ impl<'a, T: Real> Run<'a, T> {
     ) -> Result<Self, Error> {
         let grid = plan.check(band, &rows)?;
         let job = Job::new(plan, grid, conditions.in_units());
-        let sheet = Sheet::new(&grid, rows, plan.ladder.rungs.len());
+        let sheet = Sheet::new(&grid, rows, plan.ladder.rungs.len())?;
         Ok(Self { plan, band, conditions, job, sheet })
     }
 
@@ -186,7 +188,7 @@ impl<'a, T: Real> Run<'a, T> {
     }
 
     /// The result in samples, when all have been added.
-    pub(crate) fn finish(self) -> Denoised<T> {
+    pub(crate) fn finish(self) -> Result<Denoised<T>, Error> {
         let Self { plan, band, conditions, mut sheet, .. } = self;
         let range = conditions.range;
         for pixel in &mut sheet.pixels {
@@ -195,13 +197,17 @@ impl<'a, T: Real> Run<'a, T> {
         for value in &mut sheet.values {
             *value = range.difference(*value);
         }
+        if !sheet.pixels.iter().chain(&sheet.values).all(|x| x.is_finite()) {
+            return Err(Error::Overflow { what: "denoised image" });
+        }
+        // Pixels to be kept may hold anything.
         if let Some(keep) = band.masks.keep {
             sheet.restore(band.rows, keep, band.top);
         }
         let lambda = sheet.median_rung().map(|rung| plan.ladder.rungs[rung].lambda);
         let outliers = sheet.mask.iter().filter(|&&is_outlier| is_outlier).count();
         let (width, height) = (sheet.width, sheet.pixels.len() / sheet.width);
-        Denoised::of_channel(
+        Ok(Denoised::of_channel(
             PlaneBuf::of(sheet.pixels, width, height),
             PlaneBuf::of(sheet.mask, width, height),
             PlaneBuf::of(sheet.values, width, height),
@@ -211,7 +217,7 @@ impl<'a, T: Real> Run<'a, T> {
                 conditions: Some(*conditions),
                 ..ChannelReport::new(outliers)
             },
-        )
+        ))
     }
 }
 

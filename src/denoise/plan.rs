@@ -50,7 +50,7 @@ impl<T: Real> DenoisePlan<T> {
         let (first, last) = (grid.covered(rows.start), grid.covered(rows.end.max(1) - 1));
         // A row for the noise, some that are looked at, and one for bad pixels in them.
         let more = 1 + REACH + 1;
-        first.start.saturating_sub(more)..(last.end + more).min(grid.height())
+        first.start.saturating_sub(more)..last.end.saturating_add(more).min(grid.height())
     }
 
     /// Whether the band has what `rows` of regions need.
@@ -66,7 +66,7 @@ impl<T: Real> DenoisePlan<T> {
         if needed.start < band.top {
             return Err(Error::Index { index: needed.start, len: band.rows.height() });
         }
-        Error::check_at_least("band", band.top + band.rows.height(), needed.end)?;
+        Error::check_at_least("band", band.top.saturating_add(band.rows.height()), needed.end)?;
         for mask in [band.masks.bad, band.masks.keep].into_iter().flatten() {
             band.rows.check_size("mask", &mask)?;
         }
@@ -87,5 +87,5 @@ impl<T: Real> DenoisePlan<T> {
 /// The rows of regions that have a share in the cores of `rows`: regions overlap.
 pub(super) fn contributing(grid: &Grid, rows: Range<usize>) -> Range<usize> {
     let more = grid.margin().div_ceil(grid.core());
-    rows.start.saturating_sub(more)..(rows.end + more).min(grid.rows())
+    rows.start.saturating_sub(more)..rows.end.saturating_add(more).min(grid.rows())
 }

@@ -135,11 +135,15 @@ impl<T: Real> Survey<T> {
     /// What it says, if it is complete.
     ///
     /// # Errors
-    /// [`Error::Length`] if rows are missing.
+    /// [`Error::Length`] if rows are missing, [`Error::Overflow`] if samples are so large
+    /// that their squares are not finite.
     pub fn conditions(&self) -> Result<Conditions<T>, Error> {
         Error::check_len("survey's first row", self.rows.start, 0)?;
         Error::check_len("survey's rows", self.rows.end, self.grid.rows())?;
         let noise = self.known_noise.unwrap_or_else(|| self.noise());
+        if !noise.is_finite() {
+            return Err(Error::Overflow { what: "noise level" });
+        }
         let (beyond, exceeded) = self.impulses(noise);
         let [small, amplitude] = if beyond > 0.0 { exceeded } else { [0.0; 2] };
         let uncut = self.suspects.without(&self.cut_off);

@@ -49,7 +49,8 @@ impl<K: Kernel<f32>> Plan<f32, K> {
 
 impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
     /// Fits many `y`, one after another in `ys`, each as long as the plan has
-    /// points. If the device fails, the processor computes the rest.
+    /// points. If the device fails, the processor computes the rest; with sample weights,
+    /// all of them.
     ///
     /// # Errors
     /// [`Error::Dimension`] if `ys` does not come in groups of the number of
@@ -63,7 +64,10 @@ impl<K: Kernel<f32> + Clone> GpuPlan<'_, K> {
         stop.validate()?;
         let mut fits = Vec::with_capacity(ys.len() / n);
         let mut report = GpuReport::default();
-        report.fallback = self.solve(ys, stop, &mut fits, &mut report).err();
+        // The shaders know of no sample weights.
+        if self.plan.as_ref().roots().is_empty() {
+            report.fallback = self.solve(ys, stop, &mut fits, &mut report).err();
+        }
         for y in ys[fits.len() * n..].chunks_exact(n) {
             fits.push(self.plan.fit(y, stop)?);
         }

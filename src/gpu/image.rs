@@ -131,7 +131,7 @@ impl GpuDenoisePlan<'_> {
             }
             run.solve(done..part.end)?;
         }
-        Ok((run.finish(), report))
+        Ok((run.finish()?, report))
     }
 
     /// Solves `rows` of regions; `done` is how far they are part of the result.

@@ -84,8 +84,10 @@ impl Grid {
     /// The rows of the image that a row of regions covers.
     #[must_use]
     pub fn covered(&self, row: usize) -> Range<usize> {
-        let top = (row * self.core).saturating_sub(self.margin());
-        top..(row * self.core + self.core + self.margin()).min(self.height)
+        // Rows that do not exist cover nothing.
+        let core = row.saturating_mul(self.core).min(self.height);
+        let end = core.saturating_add(self.core + self.margin()).min(self.height);
+        core.saturating_sub(self.margin())..end
     }
 
     /// The rows of the image that rows of regions cover, one after another.

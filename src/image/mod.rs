@@ -9,5 +9,6 @@ pub(crate) mod range;
 
 pub use grid::Grid;
 pub use masks::{Band, Masks};
+pub(crate) use plane::zeros;
 pub use plane::{Plane, PlaneBuf};
 pub use range::{RangeSurvey, SampleRange};

@@ -160,6 +160,18 @@ impl<'a, T: Copy> Plane<'a, T> {
         Ok(Self { samples, width, height, ..*self })
     }
 
+    /// [`to_vec`](Self::to_vec), if there is memory for it.
+    pub(crate) fn copied(&self) -> Result<Vec<T>, Error> {
+        let area =
+            self.width.checked_mul(self.height).ok_or(Error::TooLarge { scalars: usize::MAX })?;
+        let mut samples = Vec::new();
+        samples.try_reserve_exact(area).map_err(|_| Error::TooLarge { scalars: area })?;
+        for y in 0..self.height {
+            samples.extend(self.row(y));
+        }
+        Ok(samples)
+    }
+
     /// A copy, row after row.
     #[must_use]
     pub fn to_vec(&self) -> Vec<T> {
@@ -185,6 +197,16 @@ impl<T: Real> Plane<'_, T> {
         // No end before the last, so that many are tested at a time.
         self.span(y).iter().fold(true, |all, sample| all & sample.is_finite())
     }
+}
+
+/// Zeros for `width` x `height` samples, if there is memory for them: images are
+/// the large things that are allocated.
+pub(crate) fn zeros<T: Real>(width: usize, height: usize) -> Result<Vec<T>, Error> {
+    let area = width.checked_mul(height).ok_or(Error::TooLarge { scalars: usize::MAX })?;
+    let mut samples = Vec::new();
+    samples.try_reserve_exact(area).map_err(|_| Error::TooLarge { scalars: area })?;
+    samples.resize(area, T::zero());
+    Ok(samples)
 }
 
 /// A plane that owns its samples, row after row.
@@ -245,5 +267,26 @@ impl<T: Copy> PlaneBuf<T> {
     #[must_use]
     pub fn into_samples(self) -> Vec<T> {
         self.samples
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Plane, zeros};
+    use crate::Error;
+
+    #[test]
+    fn no_memory_is_an_error() {
+        assert_eq!(zeros::<f32>(3, 2).map(|samples| samples.len()), Ok(6));
+        let scalars = 1 << 60;
+        assert_eq!(zeros::<f32>(1 << 30, 1 << 30), Err(Error::TooLarge { scalars }));
+        let uncountable = Error::TooLarge { scalars: usize::MAX };
+        assert_eq!(zeros::<f32>(usize::MAX, 2), Err(uncountable));
+        // Rows that overlap: more pixels than samples.
+        let samples = [0.0_f32; 64];
+        let view = Plane { samples: &samples, width: 1 << 30, height: 1 << 30, stride: 1, step: 1 };
+        assert_eq!(view.copied(), Err(Error::TooLarge { scalars }));
+        let view = Plane::strided(&samples, 3, 2, 2, 2).map(|view| view.copied());
+        assert_eq!(view, Ok(Ok(alloc::vec![0.0; 6])));
     }
 }

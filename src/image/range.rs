@@ -47,6 +47,16 @@ pub struct SampleRange<T> {
 }
 
 impl<T: Real> SampleRange<T> {
+    /// The range from `low` to `high`, where it is known.
+    ///
+    /// # Errors
+    /// [`Error::NotPositive`] unless `low` < `high` and both are finite.
+    pub fn new(low: T, high: T) -> Result<Self, Error> {
+        Error::check_finite("range of the samples", &[low, high])?;
+        Error::check_positive("width of the samples' range", high - low)?;
+        Ok(Self { low, high })
+    }
+
     /// Samples that are in units already.
     pub(crate) fn units() -> Self {
         Self { low: T::zero(), high: constant(UNITS) }
@@ -162,8 +172,8 @@ impl<T: Real> RangeSurvey<T> {
                 (low, high) = (low.max(below - gross), high.min(above + gross));
             }
         }
-        // No pixel counts, or all have one value: any unit does.
-        if !(low < high) {
+        // No pixel counts, or all have one value, or differ by less than a unit can be: any does.
+        if !(high - low > constant::<T>(UNITS) * T::min_positive_value()) {
             let low = if low.is_finite() { low } else { T::zero() };
             let unit = low.abs() * T::epsilon() * count(1 << 10);
             return Ok(SampleRange { low, high: low + unit.max(constant(UNITS)) });

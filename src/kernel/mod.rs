@@ -15,6 +15,7 @@
 #[cfg(feature = "alloc")]
 mod any;
 mod compose;
+mod cosine;
 #[cfg(feature = "alloc")]
 mod dot;
 mod gram;
@@ -31,6 +32,7 @@ mod tunable;
 #[cfg(feature = "alloc")]
 pub use any::{AnyKernel, ParseKernelError};
 pub use compose::{Product, Scaled, Sum};
+pub use cosine::Cosine;
 pub use gram::{cross_gram, gram};
 pub use inner::{Linear, Polynomial};
 pub use periodic::Periodic;

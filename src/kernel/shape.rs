@@ -178,6 +178,34 @@ impl<T: Real, L: AsRef<[T]> + AsMut<[T]> + Clone> PerInput<T, L> {
         }
     }
 
+    /// [`Tunable::evaluate_row_with_gradient`] by those `count` > 0 parameters that are
+    /// `learned`: a loop for each shape, in which it is a constant.
+    pub(super) fn gradient_row(
+        &self,
+        a: &[T],
+        points: Points<'_, T>,
+        (learned, count): (impl Fn(usize) -> bool + Copy, usize),
+        values: &mut [T],
+        gradients: &mut [T],
+    ) {
+        let rows = points.iter().zip(values).zip(gradients.chunks_exact_mut(count));
+        macro_rules! row_of {
+            ($shape:expr) => {
+                for ((b, value), gradient) in rows {
+                    *value = self.gradient_of($shape, a, b, learned, gradient);
+                }
+            };
+        }
+        match self.shape {
+            Shape::Gaussian => row_of!(Shape::Gaussian),
+            Shape::Laplacian => row_of!(Shape::Laplacian),
+            Shape::Matern12 => row_of!(Shape::Matern12),
+            Shape::Matern32 => row_of!(Shape::Matern32),
+            Shape::Matern52 => row_of!(Shape::Matern52),
+            Shape::RationalQuadratic { .. } => row_of!(self.shape),
+        }
+    }
+
     /// [`Tunable::evaluate_with_gradient`] by those parameters that are
     /// `learned`, packed.
     #[inline(always)]
@@ -188,12 +216,24 @@ impl<T: Real, L: AsRef<[T]> + AsMut<[T]> + Clone> PerInput<T, L> {
         learned: impl Fn(usize) -> bool,
         gradient: &mut [T],
     ) -> T {
+        self.gradient_of(self.shape, a, b, learned, gradient)
+    }
+
+    #[inline(always)]
+    fn gradient_of(
+        &self,
+        shape: Shape<T>,
+        a: &[T],
+        b: &[T],
+        learned: impl Fn(usize) -> bool,
+        gradient: &mut [T],
+    ) -> T {
         let reciprocals = self.lengths.reciprocals();
         let mut q = T::zero();
         let mut filled = 0;
         if let &[reciprocal] = reciprocals {
             for (&x, &y) in a.iter().zip(b) {
-                q = q + self.shape.part((x - y) * reciprocal);
+                q = q + shape.part((x - y) * reciprocal);
             }
             if learned(0) {
                 gradient[0] = q;
@@ -202,7 +242,7 @@ impl<T: Real, L: AsRef<[T]> + AsMut<[T]> + Clone> PerInput<T, L> {
         } else {
             let (b, reciprocals) = (&b[..a.len()], &reciprocals[..a.len()]);
             for i in 0..a.len() {
-                let part = self.shape.part((a[i] - b[i]) * reciprocals[i]);
+                let part = shape.part((a[i] - b[i]) * reciprocals[i]);
                 q = q + part;
                 if learned(i) {
                     gradient[filled] = part;
@@ -210,12 +250,12 @@ impl<T: Real, L: AsRef<[T]> + AsMut<[T]> + Clone> PerInput<T, L> {
                 }
             }
         }
-        let (value, slope, by_alpha) = self.shape.with_slope(q);
+        let (value, slope, by_alpha) = shape.with_slope(q);
         for entry in &mut gradient[..filled] {
             // Not infinity times zero.
             *entry = if slope == T::zero() { slope } else { *entry * slope };
         }
-        if matches!(self.shape, Shape::RationalQuadratic { .. }) && learned(reciprocals.len()) {
+        if matches!(shape, Shape::RationalQuadratic { .. }) && learned(reciprocals.len()) {
             gradient[filled] = by_alpha;
         }
         value

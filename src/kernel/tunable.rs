@@ -2,7 +2,7 @@
 
 use super::Kernel;
 use crate::real::constant;
-use crate::{Error, Real};
+use crate::{Error, Points, Real};
 
 /// A kernel with parameters to learn: all positive, learned on a logarithmic
 /// scale.
@@ -114,6 +114,26 @@ pub trait Tunable<T: Real>: Kernel<T> + Clone {
             *gradient = (above - below) / (constant::<T>(2.0) * step);
         }
         self.evaluate(a, b)
+    }
+
+    /// The same for all `points` $b$, one after another in `values` and `gradients`.
+    ///
+    /// A kernel that has decisions to make makes them here once for the whole row.
+    fn evaluate_row_with_gradient(
+        &self,
+        a: &[T],
+        points: Points<'_, T>,
+        values: &mut [T],
+        gradients: &mut [T],
+    ) {
+        let parameters = self.parameters();
+        if parameters == 0 {
+            return self.evaluate_row(a, points, values);
+        }
+        let gradients = gradients.chunks_exact_mut(parameters);
+        for ((b, value), gradient) in points.iter().zip(values).zip(gradients) {
+            *value = self.evaluate_with_gradient(a, b, gradient);
+        }
     }
 }
 

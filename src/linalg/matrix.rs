@@ -1,8 +1,8 @@
 //! Products of matrices and vectors.
 
 use super::simd::{Routine, dispatch};
-use super::tile::{ROWS, TALL, lanes, tile, with_lanes};
-use super::vector::{add_combination, dot_4};
+use super::tile::{ROWS, TALL, VECTORS, lanes, tile, with_lanes};
+use super::vector::{add_combination, dot_4, plain_dot};
 use crate::{Error, Real};
 
 /// Depth of a packed panel: 256 entries of all lanes fill half of a 32 KiB L1
@@ -36,6 +36,15 @@ impl<T: Real> Routine for Multiply<'_, T> {
         let Self { matrix, x, out } = self;
         let n = x.len();
         let rows = out.len();
+        if !VECTORS {
+            let mut rest = matrix;
+            for out in out {
+                let Some((row, others)) = rest.split_at_checked(n) else { return };
+                *out = plain_dot::<T, FUSED>(row, x);
+                rest = others;
+            }
+            return;
+        }
         for (b, block) in out.chunks_mut(4).enumerate() {
             let row = |r: usize| &matrix[(4 * b + r).min(rows - 1) * n..][..n];
             let sums = dot_4::<T, FUSED>([row(0), row(1), row(2), row(3)], x);

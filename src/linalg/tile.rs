@@ -18,8 +18,9 @@ pub(crate) const ROWS: usize = 4;
 /// half of the lanes are computed.
 pub(crate) const TALL: usize = 8;
 
-/// Whether this target has vector registers.
-const VECTORS: bool = cfg!(any(
+/// Whether this target has vector registers. Where it has none, loops are plain: several sums
+/// at a time would only move numbers between registers and memory.
+pub(crate) const VECTORS: bool = cfg!(any(
     target_arch = "x86",
     target_arch = "x86_64",
     target_arch = "aarch64",

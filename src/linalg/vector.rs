@@ -1,13 +1,30 @@
 //! Vector operations, most of them inlined into a [`Routine`].
 
 use super::simd::{Routine, dispatch, multiply_add};
-use super::tile::with_lanes;
+use super::tile::{VECTORS, with_lanes};
 use crate::Real;
 
 /// Inner product.
 #[inline(always)]
 pub(crate) fn dot<T: Real, const FUSED: bool>(a: &[T], b: &[T]) -> T {
     with_lanes!(T, dot_lanes::<FUSED>(a, b))
+}
+
+/// The same by one sum.
+#[inline(always)]
+pub(crate) fn plain_dot<T: Real, const FUSED: bool>(a: &[T], b: &[T]) -> T {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let mut sum = T::zero();
+    for (&[a0, a1, a2, a3], &[b0, b1, b2, b3]) in a.iter().zip(b) {
+        sum = multiply_add::<T, FUSED>(a0, b0, sum);
+        sum = multiply_add::<T, FUSED>(a1, b1, sum);
+        sum = multiply_add::<T, FUSED>(a2, b2, sum);
+        sum = multiply_add::<T, FUSED>(a3, b3, sum);
+    }
+    for (&a, &b) in a_rest.iter().zip(b_rest) {
+        sum = multiply_add::<T, FUSED>(a, b, sum);
+    }
+    sum
 }
 
 #[inline(always)]
@@ -153,6 +170,10 @@ fn combine<T: Real, const FUSED: bool>(y: &mut [T], factors: &[T], rows: &[T], s
     if n == 0 {
         return;
     }
+    if !VECTORS {
+        plain_combine(y, factors, rows, sign);
+        return;
+    }
     if n <= SHORT {
         let terms = || factors.iter().zip(rows.chunks_exact(n));
         let (blocks, rest) = y.as_chunks_mut::<SEVERAL>();
@@ -182,6 +203,25 @@ fn combine<T: Real, const FUSED: bool>(y: &mut [T], factors: &[T], rows: &[T], s
     }
 }
 
+/// The same two rows at a time, once in a program.
+#[inline(never)]
+fn plain_combine<T: Real>(y: &mut [T], factors: &[T], rows: &[T], sign: T) {
+    let mut rest = rows;
+    let (pairs, last) = factors.as_chunks::<2>();
+    for &[f, g] in pairs {
+        let Some((first, others)) = rest.split_at_checked(y.len()) else { return };
+        let Some((second, others)) = others.split_at_checked(y.len()) else { return };
+        let (f, g) = (f * sign, g * sign);
+        for ((y, &a), &b) in y.iter_mut().zip(first).zip(second) {
+            *y = *y + f * a + g * b;
+        }
+        rest = others;
+    }
+    for &f in last {
+        add_scaled::<T, false>(y, f * sign, rest);
+    }
+}
+
 /// The largest absolute value; zero for an empty slice.
 pub(crate) fn max_magnitude<T: Real>(x: &[T]) -> T {
     dispatch(MaxMagnitude(x))
@@ -195,10 +235,25 @@ pub(crate) fn largest<T: Real>(x: &[T]) -> (Option<usize>, T) {
 /// The same inside a [`Routine`].
 #[inline(always)]
 pub(crate) fn largest_of<T: Real, const FUSED: bool>(x: &[T]) -> (Option<usize>, T) {
+    if !VECTORS {
+        return plain_largest(x);
+    }
     if x.len() <= SHORT {
         return largest_of_few::<T, FUSED>(x);
     }
     with_lanes!(T, largest_lanes::<FUSED>(x))
+}
+
+/// The same one by one, once in a program.
+#[inline(never)]
+fn plain_largest<T: Real>(x: &[T]) -> (Option<usize>, T) {
+    let mut found = (None, T::zero());
+    for (i, x) in x.iter().enumerate() {
+        if x.abs() > found.1 {
+            found = (Some(i), x.abs());
+        }
+    }
+    found
 }
 
 /// Branch-free over all places: for short lists faster than mispredicted branches.
@@ -236,6 +291,9 @@ impl<T: Real> Routine for MaxMagnitude<'_, T> {
     type Output = T;
     #[inline(always)]
     fn run<const FUSED: bool>(self) -> T {
+        if !VECTORS {
+            return largest_of::<T, FUSED>(self.0).1;
+        }
         with_lanes!(T, max_lanes::<FUSED>(self.0))
     }
 }

@@ -196,5 +196,13 @@ where
     let outliers = search.taken_out;
     let center = search.center;
     search.chain.predict_others(&center, notes.values(outliers));
+    // What is finite without the outliers need not be at them.
+    let fitted = |cell: &CellOf<T, K, D, B>| match cell.role {
+        Role::Sample => cell.y - center.of(cell).0 * cell.deviation,
+        _ => cell.predicted(basis.at(cell.x), &center),
+    };
+    if !search.chain.cells.iter().all(|cell| (fitted(cell) + offset).is_finite()) {
+        return Err(Error::Overflow { what: "the fit" });
+    }
     Ok(Outcome { basis, center, offset, outliers, reason })
 }

@@ -430,7 +430,8 @@ impl<'a, T: Real, K: MarkovOf<T, D>, const D: usize, const B: usize> LineFitRef<
     /// $f(x)$ and the deviation of its error, in O(log n).
     ///
     /// # Errors
-    /// [`Error::NotFinite`] if `x` is no number.
+    /// [`Error::NotFinite`] if `x` is no number, [`Error::Overflow`] if the prediction is too
+    /// large for one.
     pub fn predict(&self, x: T) -> Result<Predicted<T>, Error> {
         self.predict_with(x, self.noise())
     }
@@ -457,6 +458,9 @@ impl<'a, T: Real, K: MarkovOf<T, D>, const D: usize, const B: usize> LineFitRef<
         let mut mean = mean + self.outcome.offset;
         for b in 0..B {
             mean = mean + self.outcome.center.coefficients[b] * (columns[b] - basis[b]);
+        }
+        if !mean.is_finite() {
+            return Err(Error::Overflow { what: "the prediction" });
         }
         let scale = noise / self.model.lambda.sqrt();
         Ok(Predicted { mean, deviation: scale * self.variance(basis, variance, x).sqrt() })

@@ -81,15 +81,30 @@ impl<T: Real> MaternGap<T> {
         Self { s: if decay == T::zero() { T::zero() } else { s }, decay, tail }
     }
 
-    /// $t_k(2s)$ for `K` values of $k$ from 1.
+    /// $t_k(2s)$ for `K` values of $k$ from 1, at most 4.
     #[inline(always)]
     fn terms<const K: usize>(&self) -> [T; K] {
         let a = self.s + self.s;
         let mut term = self.decay * self.decay;
-        core::array::from_fn(|k| {
-            term = term * a * constant(1.0 / (k + 1) as f64);
-            term
-        })
+        let mut terms = [T::zero(); K];
+        // Written out: compiled for size, a loop would divide in double precision.
+        if K > 0 {
+            term = term * a;
+            terms[0] = term;
+        }
+        if K > 1 {
+            term = term * a * constant(1.0 / 2.0);
+            terms[1] = term;
+        }
+        if K > 2 {
+            term = term * a * constant(1.0 / 3.0);
+            terms[2] = term;
+        }
+        if K > 3 {
+            term = term * a * constant(1.0 / 4.0);
+            terms[3] = term;
+        }
+        terms
     }
 }
 

@@ -29,6 +29,8 @@
 //! # Ok::<(), kgard::Error>(())
 //! ```
 //!
+//! Samples that come one by one are cleaned by a [`FixedLag`], in a fixed amount of memory.
+//!
 //! # What is solved
 //!
 //! For inputs $x_i$ on a line and samples $y_i$ with noise of standard deviation
@@ -51,6 +53,7 @@ mod chain;
 mod counts;
 mod door;
 mod evidence;
+mod fixed_lag;
 mod line_ref;
 mod markov;
 mod message;
@@ -65,6 +68,7 @@ mod tournament;
 mod tuner;
 
 pub use cell::Cell;
+pub use fixed_lag::{Cleaned, FixedLag};
 pub use line_ref::{LineFitRef, LineMemory, LineRef, Predicted};
 pub use markov::{Join, Markov, MarkovOf, MaternGap, Transition};
 #[cfg(feature = "alloc")]

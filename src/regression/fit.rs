@@ -2,6 +2,8 @@
 
 use super::stop::{self, StopReason};
 use super::system::Model;
+use crate::checked::{entry, set};
+use crate::real::count;
 use crate::{Error, Kernel, Points, Real};
 
 /// A point that was taken out.
@@ -33,7 +35,8 @@ impl<'a, T: Real> FitRef<'a, T> {
     /// The outliers, in order of selection.
     pub fn outliers(&self) -> impl ExactSizeIterator<Item = Outlier<T>> + use<'a, T> {
         let Self { y, indices, predicted, .. } = *self;
-        let outlier = move |(&index, &f): (&usize, &T)| Outlier { index, value: y[index] - f };
+        let outlier =
+            move |(&index, &f): (&usize, &T)| Outlier { index, value: entry(y, index) - f };
         indices.iter().zip(predicted).map(outlier)
     }
 
@@ -66,7 +69,7 @@ impl<'a, T: Real> FitRef<'a, T> {
             *f = y - r;
         }
         for (&j, &f) in self.indices.iter().zip(self.predicted) {
-            out[j] = f;
+            set(out, j, f);
         }
         Ok(())
     }
@@ -88,6 +91,25 @@ impl<'a, T: Real> FitRef<'a, T> {
     }
 }
 
+/// $R^2 = 1 - \sum r_i^2 / \sum (y_i - \bar y)^2$ over the points that are no outliers: the
+/// share of their variance that the function explains. One where they do not vary.
+///
+/// # Errors
+/// [`Error::Length`] if there are not as many residuals as data.
+pub fn r_squared<T: Real>(y: &[T], residual: &[T], outliers: &[Outlier<T>]) -> Result<T, Error> {
+    Error::check_len("residual", residual.len(), y.len())?;
+    let is_in = |i: usize| outliers.iter().all(|outlier| outlier.index != i);
+    let inside = || (0..y.len()).filter(|&i| is_in(i));
+    let n = count::<T>(inside().count().max(1));
+    let mean = inside().fold(T::zero(), |sum, i| sum + y[i] / n);
+    // Neither sum of squares overflows.
+    let (total, left) = inside().fold((T::zero(), T::zero()), |(total, left), i| {
+        (T::hypot(total, y[i] - mean), T::hypot(left, residual[i]))
+    });
+    let share = left / total;
+    Ok(if total > T::zero() { T::one() - share * share } else { T::one() })
+}
+
 /// $v = y - u$: the data, and at the outliers what the fit says there.
 pub(crate) fn clean<'a, T: Real>(
     y: &'a [T],
@@ -98,7 +120,7 @@ pub(crate) fn clean<'a, T: Real>(
     y.iter().zip(residual).enumerate().map(move |(i, (&y, r))| {
         // Outliers have a residual of exactly zero, and hardly another point.
         let which = if r.is_zero() { indices.iter().position(|&j| j == i) } else { None };
-        which.map_or(y, |which| predicted[which])
+        which.map_or(y, |which| entry(predicted, which))
     })
 }
 

@@ -13,20 +13,23 @@
 //! | 0 | 8 bytes | `KGARDPLN` |
 //! | 8 | u32 | version, 1 |
 //! | 12 | u32 | bytes per scalar, 4 or 8 |
-//! | 16 | u32 | 0: l2 or Tikhonov, 1: RKHS |
+//! | 16 | u32 | 0: l2 or Tikhonov, 1: RKHS; 2 more with sample weights |
 //! | 20 | u32 | FNV-1a checksum of all that follows |
 //! | 24 | u64 | n |
 //! | 32 | u64 | dimension of the points |
 //! | 40 | f64 | what the sum of the residual is multiplied with for the bias, or $\lambda$ |
-//! | 48 | scalars | the points, $H$, then the coefficient map (n x n) or the bias weights (n) |
+//! | 48 | scalars | the points, $H$, then the coefficient map (n x n) or the bias weights (n), then the square roots of sample weights (n) |
 
 use super::plan::PlanRef;
+use crate::checked::piece;
 use crate::{Error, Points, Real};
 
 const MAGIC: &[u8; 8] = b"KGARDPLN";
 const VERSION: u32 = 1;
 const MAPPED: u32 = 0;
 const SCALED: u32 = 1;
+/// Added to the kind of a plan with sample weights.
+const WEIGHTED: u32 = 2;
 const CHECKED_FROM: usize = 24;
 const HEADER: usize = 48;
 
@@ -72,94 +75,187 @@ mod sealed {
     stored!(f64);
 }
 
-impl<'a, T: Stored> PlanRef<'a, T> {
-    /// Borrows the plan, and the points it was made for, from the bytes that
-    /// `Plan::to_bytes` wrote. Nothing is copied.
+/// The bytes of a plan, whole by their checksum.
+///
+/// They are checked once, by [`new`](Self::new) or while the program is compiled
+/// ([`include_plan!`](crate::include_plan)); opening them reads the header only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlanBytes<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> PlanBytes<'a> {
+    /// Checks the bytes that `Plan::to_bytes` wrote: header, length and checksum.
     ///
-    /// The bytes must start at a multiple of eight;
-    /// [`include_plan!`](crate::include_plan) takes care of that.
+    /// # Errors
+    /// [`Error::Format`] if they are not the bytes of a plan, or have been damaged.
+    pub const fn new(bytes: &'a [u8]) -> Result<Self, Error> {
+        if let Err(error) = Header::read(bytes) {
+            return Err(error);
+        }
+        // The header has been read: it is longer than that.
+        let (_, checked) = bytes.split_at(CHECKED_FROM);
+        if fnv1a(checked) != u32_at(bytes, 20) {
+            return Err(wrong("its checksum does not fit; it is damaged"));
+        }
+        Ok(Self { bytes })
+    }
+
+    /// Borrows the plan, and the points it was made for. Nothing is copied.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if the plan was made for another scalar type, or the bytes do not start
+    /// at a multiple of eight, which [`include_plan!`](crate::include_plan) takes care of.
+    pub fn open<T: Stored>(&self) -> Result<(PlanRef<'a, T>, Points<'a, T>), Error> {
+        if cfg!(target_endian = "big") {
+            return Err(wrong("plans are little-endian, this machine is not"));
+        }
+        let Header { width, kind, n, dim } = Header::read(self.bytes)?;
+        if width != size_of::<T>() {
+            return Err(wrong("it was made for another scalar type; see --scalar"));
+        }
+        let parameter = T::from_f64(f64::from_bits(u64_at(self.bytes, 40)));
+        let scalars = T::cast(piece(self.bytes, HEADER, self.bytes.len() - HEADER))
+            .ok_or(wrong("it is not aligned to eight bytes; use kgard::include_plan!"))?;
+        let roots = if kind & WEIGHTED == 0 { 0 } else { n };
+        let points = piece(scalars, 0, n * dim);
+        let h = piece(scalars, n * dim, n * n);
+        let rest = piece(scalars, n * dim + n * n, scalars.len() - n * dim - n * n - roots);
+        let roots = piece(scalars, scalars.len() - roots, roots);
+        let plan = if kind & SCALED == MAPPED {
+            PlanRef::mapped(n, h, rest, parameter)?
+        } else {
+            PlanRef::scaled(n, h, rest, parameter)?
+        };
+        let plan = if roots.is_empty() { plan } else { plan.with_roots(roots)? };
+        Ok((plan, Points::new(points, dim)?))
+    }
+}
+
+impl<'a, T: Stored> PlanRef<'a, T> {
+    /// Checks the bytes that `Plan::to_bytes` wrote, and borrows the plan, and the points it
+    /// was made for, from them. For bytes that are opened more than once see [`PlanBytes`].
+    ///
+    /// The bytes must start at a multiple of eight.
     ///
     /// # Errors
     /// [`Error::Format`] if they are not the bytes of a plan in `T`, or have
     /// been damaged.
     pub fn from_bytes(bytes: &'a [u8]) -> Result<(Self, Points<'a, T>), Error> {
-        let wrong = |what| Error::Format { what };
-        if cfg!(target_endian = "big") {
-            return Err(wrong("plans are little-endian, this machine is not"));
-        }
-        if bytes.len() < HEADER || &bytes[..8] != MAGIC {
+        PlanBytes::new(bytes)?.open()
+    }
+}
+
+const fn wrong(what: &'static str) -> Error {
+    Error::Format { what }
+}
+
+/// What the first bytes say.
+struct Header {
+    /// Bytes of a scalar.
+    width: usize,
+    kind: u32,
+    n: usize,
+    dim: usize,
+}
+
+impl Header {
+    #[allow(clippy::cast_possible_truncation, reason = "checked by converting back")]
+    const fn read(bytes: &[u8]) -> Result<Self, Error> {
+        if bytes.len() < HEADER || u64_at(bytes, 0) != u64_at(MAGIC, 0) {
             return Err(wrong("it does not begin like a plan; make one with `kgard plan`"));
         }
         if u32_at(bytes, 8) != VERSION {
             return Err(wrong("it was made by another version of kgard; make it anew"));
         }
-        if u32_at(bytes, 12) as usize != size_of::<T>() {
-            return Err(wrong("it was made for another scalar type; see --scalar"));
-        }
-        let n = usize::try_from(u64_at(bytes, 24)).unwrap_or(0);
-        let dim = usize::try_from(u64_at(bytes, 32)).unwrap_or(0);
-        let kind = u32_at(bytes, 16);
-        let square = n.checked_mul(n);
-        let rest = if kind == MAPPED { square } else { Some(n) };
-        let lengths = n.checked_mul(dim).zip(square).zip(rest);
-        let scalars = lengths.and_then(|((p, h), r)| p.checked_add(h)?.checked_add(r));
-        let size = scalars.and_then(|s| s.checked_mul(size_of::<T>())?.checked_add(HEADER));
-        if kind > SCALED || n == 0 || dim == 0 || size != Some(bytes.len()) {
+        let (width, kind) = (u32_at(bytes, 12) as usize, u32_at(bytes, 16));
+        let (n, dim) = (u64_at(bytes, 24) as usize, u64_at(bytes, 32) as usize);
+        let is_exact = n as u64 == u64_at(bytes, 24) && dim as u64 == u64_at(bytes, 32);
+        // The whole is as long as its parts, none of which overflows.
+        let row = if kind & SCALED == MAPPED { n.checked_mul(2) } else { n.checked_add(1) };
+        let row = match row {
+            Some(row) if kind & WEIGHTED != 0 => row.checked_add(1),
+            row => row,
+        };
+        let scalars = match (row, width) {
+            (Some(row), 4 | 8) => match row.checked_add(dim) {
+                Some(of_point) => of_point.checked_mul(n),
+                None => None,
+            },
+            _ => None,
+        };
+        let is_whole = match scalars {
+            Some(scalars) => {
+                let rest = bytes.len() - HEADER;
+                rest.is_multiple_of(width) && rest / width == scalars
+            }
+            None => false,
+        };
+        if !is_exact || !is_whole || kind > SCALED + WEIGHTED || n == 0 || dim == 0 {
             return Err(wrong("its length does not fit what it says; it is cut off or damaged"));
         }
-        if fnv1a(&bytes[CHECKED_FROM..]) != u32_at(bytes, 20) {
-            return Err(wrong("its checksum does not fit; it is damaged"));
-        }
-        let parameter = T::from_f64(f64::from_bits(u64_at(bytes, 40)));
-        let scalars = T::cast(&bytes[HEADER..])
-            .ok_or(wrong("it is not aligned to eight bytes; use kgard::include_plan!"))?;
-        let (points, rest) = scalars.split_at(n * dim);
-        let (h, rest) = rest.split_at(n * n);
-        let plan = if kind == MAPPED {
-            Self::mapped(n, h, rest, parameter)?
-        } else {
-            Self::scaled(n, h, rest, parameter)?
-        };
-        Ok((plan, Points::new(points, dim)?))
+        Ok(Self { width, kind, n, dim })
     }
 }
 
-/// Includes the file of a plan, aligned as
-/// [`PlanRef::from_bytes`](crate::PlanRef::from_bytes) needs it:
+/// Includes the file of a plan as [`PlanBytes`](crate::PlanBytes), aligned, and checked while
+/// the program is compiled:
 ///
 /// ```text
-/// static BYTES: &[u8] = kgard::include_plan!("plan.bin");
-/// let (plan, points) = PlanRef::<f32>::from_bytes(BYTES)?;
+/// static BYTES: kgard::PlanBytes<'static> = kgard::include_plan!("plan.bin");
+/// let (plan, points) = BYTES.open::<f32>()?;
 /// ```
+///
+/// The compiler takes long for plans of more than about 500 kB and says so: include such bytes
+/// with `include_bytes!`, and give them to [`PlanRef::from_bytes`](crate::PlanRef::from_bytes).
 #[macro_export]
 macro_rules! include_plan {
     ($path:expr) => {{
         #[repr(C, align(8))]
         struct Aligned<B: ?Sized>(B);
         const PLAN: &Aligned<[u8]> = &Aligned(*include_bytes!($path));
-        &PLAN.0
+        const {
+            match $crate::PlanBytes::new(&PLAN.0) {
+                Ok(bytes) => bytes,
+                Err(_) => panic!("the file is not a plan, or damaged; make it with `kgard plan`"),
+            }
+        }
     }};
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    let mut value = [0; 4];
-    value.copy_from_slice(&bytes[at..at + 4]);
-    u32::from_le_bytes(value)
+const fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    match bytes.split_at_checked(at) {
+        Some((_, [a, b, c, d, ..])) => u32::from_le_bytes([*a, *b, *c, *d]),
+        _ => 0,
+    }
 }
 
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    let mut value = [0; 8];
-    value.copy_from_slice(&bytes[at..at + 8]);
-    u64::from_le_bytes(value)
+const fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    (u32_at(bytes, at + 4) as u64) << 32 | u32_at(bytes, at) as u64
 }
 
-fn fnv1a(bytes: &[u8]) -> u32 {
-    bytes.iter().fold(0x811c_9dc5, |hash, &b| (hash ^ u32::from(b)).wrapping_mul(0x0100_0193))
+const fn fnv1a(bytes: &[u8]) -> u32 {
+    let (mut hash, mut rest) = (0x811c_9dc5_u32, bytes);
+    // Several bytes a round: the compiler limits the rounds of what it computes.
+    while let Some((&[a, b, c, d, e, f, g, h], others)) = rest.split_first_chunk() {
+        hash = mixed(mixed(mixed(mixed(hash, a), b), c), d);
+        hash = mixed(mixed(mixed(mixed(hash, e), f), g), h);
+        rest = others;
+    }
+    while let Some((&byte, others)) = rest.split_first() {
+        hash = mixed(hash, byte);
+        rest = others;
+    }
+    hash
+}
+
+const fn mixed(hash: u32, byte: u8) -> u32 {
+    (hash ^ byte as u32).wrapping_mul(0x0100_0193)
 }
 
 #[cfg(feature = "alloc")]
 mod writing {
-    use super::{CHECKED_FROM, MAGIC, MAPPED, SCALED, Stored, VERSION, fnv1a};
+    use super::{CHECKED_FROM, MAGIC, MAPPED, SCALED, Stored, VERSION, WEIGHTED, fnv1a};
     use crate::regression::system::Model;
     use crate::{Kernel, Plan};
     use alloc::string::String;
@@ -173,9 +269,11 @@ mod writing {
         pub fn to_bytes(&self) -> Vec<u8> {
             let plan = self.as_ref();
             let (kind, parameter, rest) = match plan.model {
-                Model::Mapped { map, bias } => (MAPPED, bias, map),
-                Model::Scaled { lambda, bias } => (SCALED, lambda, bias),
+                Model::Mapped { map, bias, .. } => (MAPPED, bias, map),
+                Model::Scaled { lambda, bias, .. } => (SCALED, lambda, bias),
             };
+            let roots = plan.roots();
+            let kind = if roots.is_empty() { kind } else { kind + WEIGHTED };
             let parameter = parameter.to_f64().unwrap_or(f64::NAN);
             let mut bytes = Vec::new();
             bytes.extend_from_slice(MAGIC);
@@ -185,7 +283,7 @@ mod writing {
             for word in [plan.n as u64, self.points().dim() as u64, parameter.to_bits()] {
                 bytes.extend_from_slice(&word.to_le_bytes());
             }
-            for &x in self.points().coordinates().iter().chain(plan.h).chain(rest) {
+            for &x in self.points().coordinates().iter().chain(plan.h).chain(rest).chain(roots) {
                 x.store(&mut bytes);
             }
             let checksum = fnv1a(&bytes[CHECKED_FROM..]);
@@ -217,21 +315,33 @@ mod writing {
             line(&array("pub const POINTS", "N * DIM", self.points().coordinates()));
             line(&array("const H", "N * N", plan.h));
             let (name, constructor, last) = match plan.model {
-                Model::Mapped { map, bias } => {
+                Model::Mapped { map, bias, .. } => {
                     line(&array("const MAP", "N * N", map));
                     ("MAP", "mapped", bias)
                 }
-                Model::Scaled { lambda, bias } => {
+                Model::Scaled { lambda, bias, .. } => {
                     line(&array("const BIAS", "N", bias));
                     ("BIAS", "scaled", lambda)
                 }
             };
+            if !plan.roots().is_empty() {
+                line(&array("const ROOTS", "N", plan.roots()));
+            }
             line("/// The plan, in read-only memory.");
             line(&alloc::format!("pub static PLAN: kgard::PlanRef<'static, {}> =", T::NAME));
             line(&alloc::format!(
                 "    match kgard::PlanRef::{constructor}(N, &H, &{name}, {last:?}) {{"
             ));
-            line("        Ok(plan) => plan,");
+            if plan.roots().is_empty() {
+                line("        Ok(plan) => plan,");
+            } else {
+                line("        Ok(plan) => match plan.with_roots(&ROOTS) {");
+                line("            Ok(plan) => plan,");
+                line(
+                    "            Err(_) => panic!(\"the lengths fit: they were written together\"),",
+                );
+                line("        },");
+            }
             line("        Err(_) => panic!(\"the lengths fit: they were written together\"),");
             line("    };");
             source

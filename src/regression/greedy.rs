@@ -15,6 +15,7 @@ use super::gross::{Origin, change_units};
 use super::removal::{Removal, remove_until};
 use super::stop::{Progress, StopReason, StopRule};
 use super::workspace::{Parts, Storage};
+use crate::checked::{entry, piece, piece_mut, set, split_mut};
 use crate::linalg::cholesky::Extending;
 use crate::linalg::simd::{Routine, dispatch, multiply_add};
 use crate::linalg::vector::{largest, largest_of, subtract_combination};
@@ -220,7 +221,7 @@ where
         loop {
             let Parts { residual, variances, columns, .. } = self.storage.parts();
             let (j, extreme) = if self.studentized {
-                let scratch = &mut columns[self.k * residual.len()..][..residual.len()];
+                let scratch = piece_mut(columns, self.k * residual.len(), residual.len());
                 most_extreme(residual, variances, self.score, scratch)
             } else {
                 largest(residual)
@@ -237,14 +238,14 @@ where
 
     fn check(&mut self, extreme: T, rule: &mut impl StopRule<T>) -> Option<StopReason> {
         let Parts { residual, variances, columns, indices, .. } = self.storage.parts();
-        let scratch = &mut columns[self.k * residual.len()..][..residual.len()];
+        let scratch = piece_mut(columns, self.k * residual.len(), residual.len());
         let variances = if self.studentized { &*variances } else { &[] };
         // The rule is shown what it knows: units of the data.
         let unit = self.origin.as_ref().map_or(T::one(), |origin| origin.unit_for(extreme));
         if unit != T::one() {
             change_units(residual, unit, T::mul);
         }
-        let outliers = &indices[..self.k];
+        let outliers = piece(indices, 0, self.k);
         let extreme = extreme * unit;
         let (data, summary) = (self.y, None);
         let mut progress =
@@ -365,26 +366,25 @@ fn take_out<T: Real>(
 ) -> Result<(), Error> {
     let Parts { residual, variances, values, factor, columns, indices } = parts;
     let n = residual.len();
-    let (found, w) = columns.split_at_mut(k * n);
-    let w = &mut w[..n];
+    let (found, w) = split_mut(columns, k * n);
+    let w = piece_mut(w, 0, n);
     maker.column(j, w);
 
     let mut factor = Extending::resume(factor, k);
-    let b = factor.push_solved(found.chunks_exact(n).map(|w| w[j]), w[j])?;
-    let length = residual[j] / b;
+    let row = (0..k).map(|column| entry(found, column * n + j));
+    let b = factor.push_solved(row, entry(w, j))?;
+    let length = entry(residual, j) / b;
     let variances = if with_variances { variances } else { &mut [] };
     dispatch(Step { residual, variances, found, d: factor.last_row(), b, length, w });
 
     // Exactly: what is taken out has no residual, now and later.
-    for &s in &indices[..k] {
-        w[s] = T::zero();
+    set(residual, j, T::zero());
+    for &s in piece(indices, 0, k) {
+        set(w, s, T::zero());
+        set(residual, s, T::zero());
     }
-    residual[j] = T::zero();
-    for &s in &indices[..k] {
-        residual[s] = T::zero();
-    }
-    values[k] = length;
-    indices[k] = j;
+    set(values, k, length);
+    set(indices, k, j);
     Ok(())
 }
 
@@ -423,5 +423,5 @@ impl<T: Real> Routine for Step<'_, T> {
 
 /// $L^T u = L^{-1} (H y)_S$, whose right-hand side the steps have collected.
 pub(super) fn solve_outliers<T: Real>(k: usize, parts: &mut Parts<'_, T>) {
-    Extending::resume(parts.factor, k).solve_upper(&mut parts.values[..k]);
+    Extending::resume(parts.factor, k).solve_upper(piece_mut(parts.values, 0, k));
 }

@@ -20,6 +20,7 @@
 
 use super::greedy::{self, ResidualMaker};
 use super::workspace::{Parts, Storage};
+use crate::checked::{copy, entry, piece, piece_mut, set, split_mut};
 use crate::linalg::cholesky::Extending;
 use crate::linalg::simd::{Routine, dispatch};
 use crate::linalg::vector::{max_magnitude, subtract_combination};
@@ -69,8 +70,8 @@ impl<'y, T: Real> Origin<'y, T> {
         let v = if origin.unit == T::one() {
             y
         } else {
-            let v = &mut columns[..y.len()];
-            v.copy_from_slice(y);
+            let v = piece_mut(columns, 0, y.len());
+            copy(v, y);
             change_units(v, origin.unit, T::div);
             v
         };
@@ -99,7 +100,8 @@ impl<'y, T: Real> Origin<'y, T> {
         factor: T,
         storage: &mut impl Storage<T>,
     ) -> bool {
-        let support = &storage.parts().indices[..k];
+        let parts = storage.parts();
+        let support = piece(parts.indices, 0, k);
         let least = self.reach / factor;
         let is_large = |(i, y): (usize, &T)| y.abs() >= least && !support.contains(&i);
         // Of ordinary data one of the first is.
@@ -117,12 +119,12 @@ impl<'y, T: Real> Origin<'y, T> {
     fn compute(&mut self, maker: &impl ResidualMaker<T>, k: usize, storage: &mut impl Storage<T>) {
         let Parts { residual, values, factor, columns, indices, .. } = storage.parts();
         let n = residual.len();
-        let (found, rest) = columns.split_at_mut(k * n);
-        let v = &mut rest[..n];
-        let support = &indices[..k];
-        v.copy_from_slice(self.y);
+        let (found, rest) = split_mut(columns, k * n);
+        let v = piece_mut(rest, 0, n);
+        let support = piece(indices, 0, k);
+        copy(v, self.y);
         for &j in support {
-            v[j] = T::nan();
+            set(v, j, T::nan());
         }
         // What is no number is neither below nor above.
         let (mut low, mut high) = (T::infinity(), T::neg_infinity());
@@ -130,30 +132,37 @@ impl<'y, T: Real> Origin<'y, T> {
             low = if v < low { v } else { low };
             high = if v > high { v } else { high };
         }
-        self.set_reach(low.abs().max(high.abs()));
+        self.set_reach(if low.abs() > high.abs() { low.abs() } else { high.abs() });
         self.range = (low, high);
         self.limited = k;
         for &j in support {
-            v[j] = self.limit(self.y[j]);
+            set(v, j, self.limit(entry(self.y, j)));
         }
         if self.unit != T::one() {
             change_units(v, self.unit, T::div);
         }
         maker.residual(v, residual);
-        let values = &mut values[..k];
+        let values = piece_mut(values, 0, k);
         for (value, &j) in values.iter_mut().zip(support) {
-            *value = residual[j];
+            *value = entry(residual, j);
         }
         Extending::resume(factor, k).solve_lower(values);
         dispatch(TakeOut { residual, values, found });
         for &j in support {
-            residual[j] = T::zero();
+            set(residual, j, T::zero());
         }
     }
 
     fn limit(&self, y: T) -> T {
         let (low, high) = self.range;
-        y.max(low).min(high)
+        // By comparisons: `max` is a function call on small processors.
+        if y < low {
+            low
+        } else if y > high {
+            high
+        } else {
+            y
+        }
     }
 
     /// What the residual is multiplied with to be in units of the data; one
@@ -174,12 +183,14 @@ impl<'y, T: Real> Origin<'y, T> {
         let mut parts = storage.parts();
         greedy::solve_outliers(k, &mut parts);
         let Parts { residual, values, indices, .. } = parts;
-        for (i, (value, &j)) in values[..k].iter_mut().zip(&*indices).enumerate() {
-            let v = if i < self.limited { self.limit(self.y[j]) } else { self.y[j] };
+        let values = piece_mut(values, 0, k);
+        for (i, (value, &j)) in values.iter_mut().zip(&*indices).enumerate() {
+            let y = entry(self.y, j);
+            let v = if i < self.limited { self.limit(y) } else { y };
             *value = (v / self.unit - *value) * self.unit;
         }
         let mut fits =
-            values[..k].iter().zip(&*indices).all(|(&f, &j)| (self.y[j] - f).is_finite());
+            values.iter().zip(&*indices).all(|(&f, &j)| (entry(self.y, j) - f).is_finite());
         if self.unit != T::one() {
             change_units(residual, self.unit, T::mul);
             fits = fits && residual.iter().all(|r| r.is_finite());

@@ -24,8 +24,8 @@ pub mod stop;
 pub(crate) mod system;
 pub(crate) mod workspace;
 
-pub use fit::{FitRef, Outlier, predict};
-pub use flash::Stored;
+pub use fit::{FitRef, Outlier, predict, r_squared};
+pub use flash::{PlanBytes, Stored};
 pub use greedy::ResidualMaker;
 #[cfg(feature = "gpu")]
 pub(crate) use gross::leaves_traces;

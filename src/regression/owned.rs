@@ -8,11 +8,12 @@ use super::greedy::{self, ResidualMaker};
 use super::plan::PlanRef;
 use super::regularizer::Regularizer;
 use super::stop::{self, Stop, StopReason, StopRule};
-use super::system::{Model, System, max};
+use super::system::{Model, System, max, scale};
 use super::workspace::Growing;
 use crate::linalg::batch::{Entries, Packed};
 use crate::linalg::zeros;
 use crate::{Error, Kernel, Points, Real};
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 /// Outliers for which a fit has room before its memory grows.
@@ -96,8 +97,14 @@ impl<T: Real, K: Kernel<T>> Plan<T, K> {
         let n = self.len();
         let (h, rest) = self.memory.split_at(n * n);
         let model = match self.kind {
-            Kind::Mapped { bias } => Model::Mapped { map: rest, bias },
-            Kind::Scaled { lambda } => Model::Scaled { lambda, bias: rest },
+            Kind::Mapped { bias } => {
+                let (map, roots) = rest.split_at(n * n);
+                Model::Mapped { map, bias, roots }
+            }
+            Kind::Scaled { lambda } => {
+                let (bias, roots) = rest.split_at(n);
+                Model::Scaled { lambda, bias, roots }
+            }
         };
         PlanRef { n, h, model }
     }
@@ -158,7 +165,8 @@ impl<T: Real, K: Kernel<T>> Plan<T, K> {
     {
         let plan = self.as_ref();
         let mut storage = growing(plan.n, stop.cap());
-        let (k, reason) = greedy::fit(&plan, y, &mut stop, &mut storage)?;
+        let white = whitened(y, plan.roots())?;
+        let (k, reason) = greedy::fit(&plan, &white, &mut stop, &mut storage)?;
         Fit::new(self.inputs.clone(), y, plan.model, storage, k, reason)
     }
 
@@ -194,17 +202,19 @@ impl<T: Real, K: Kernel<T>> Plan<T, K> {
             return Err(Error::Length { what: "list of targets", expected, found: ys.len() });
         }
         let mut residuals = zeros(ys.len())?;
+        let white = whitened(ys, plan.roots())?;
         if !ys.is_empty() {
             Packed::new(plan.residual_maker(), n).multiply(
-                Entries { of: ys, stride: n, start: 0 },
+                Entries { of: &white, stride: n, start: 0 },
                 Entries { of: &mut residuals, stride: n, start: 0 },
             );
         }
-        let fits = ys.chunks_exact(n).zip(residuals.chunks_exact(n)).map(|(y, residual)| {
+        let targets = ys.chunks_exact(n).zip(white.chunks_exact(n));
+        let fits = targets.zip(residuals.chunks_exact(n)).map(|((y, white), residual)| {
             let mut stop = stop.clone();
             let mut storage = growing(n, stop.cap());
-            let maker = Begun { plan: &plan, y, residual };
-            let (k, reason) = greedy::fit(&maker, y, &mut stop, &mut storage)?;
+            let maker = Begun { plan: &plan, y: white, residual };
+            let (k, reason) = greedy::fit(&maker, white, &mut stop, &mut storage)?;
             Fit::new(self.inputs.clone(), y, plan.model, storage, k, reason)
         });
         fits.collect()
@@ -221,7 +231,8 @@ impl<T: Real, K: Kernel<T>> Plan<T, K> {
     {
         let plan = self.as_ref();
         let mut storage = growing(plan.n, support.len());
-        let k = greedy::fit_support(&plan, y, support, &mut storage)?;
+        let white = whitened(y, plan.roots())?;
+        let k = greedy::fit_support(&plan, &white, support, &mut storage)?;
         let reason = StopReason::GivenSupport;
         Fit::new(self.inputs.clone(), y, plan.model, storage, k, reason)
     }
@@ -295,7 +306,8 @@ pub fn fit<'p, T: Real, K: Kernel<T>>(
     let points = points.into();
     with_system(points, &kernel, regularizer, |system| {
         let mut storage = growing(system.n, stop.cap());
-        let (k, reason) = greedy::fit(system, y, &mut stop, &mut storage)?;
+        let white = whitened(y, system.model.roots())?;
+        let (k, reason) = greedy::fit(system, &white, &mut stop, &mut storage)?;
         Fit::new(Inputs::new(points, ()), y, system.model, storage, k, reason)
     })
     .map(|fit| fit.with_kernel(kernel))
@@ -316,7 +328,8 @@ pub fn fit_support<'p, T: Real, K: Kernel<T>>(
     let points = points.into();
     with_system(points, &kernel, regularizer, |system| {
         let mut storage = growing(system.n, support.len());
-        let k = greedy::fit_support(system, y, support, &mut storage)?;
+        let white = whitened(y, system.model.roots())?;
+        let k = greedy::fit_support(system, &white, support, &mut storage)?;
         let reason = StopReason::GivenSupport;
         Fit::new(Inputs::new(points, ()), y, system.model, storage, k, reason)
     })
@@ -371,7 +384,8 @@ impl<T: Real, K> Fit<T, K> {
         k: usize,
         reason: StopReason,
     ) -> Result<Self, Error> {
-        let Growing { residual, values, indices, .. } = storage;
+        let Growing { mut residual, mut values, indices, .. } = storage;
+        model.unwhiten(&mut residual, &mut values, &indices[..k]);
         let mut fitted: Vec<T> = y.iter().zip(&residual).map(|(&y, &r)| y - r).collect();
         let mut outliers = Vec::with_capacity(k);
         for (index, f) in indices.into_iter().zip(values).take(k) {
@@ -542,6 +556,22 @@ impl<T: Real> Kind<T> {
             Model::Scaled { lambda, .. } => Self::Scaled { lambda },
         }
     }
+}
+
+/// The data in units of each sample's noise, target after target.
+fn whitened<'y, T: Real>(ys: &'y [T], roots: &[T]) -> Result<Cow<'y, [T]>, Error> {
+    if roots.is_empty() {
+        return Ok(Cow::Borrowed(ys));
+    }
+    let mut white = zeros(ys.len())?;
+    white.copy_from_slice(ys);
+    if ys.len() < roots.len() {
+        Error::check_len("y", ys.len(), roots.len())?;
+    }
+    for y in white.chunks_mut(roots.len()) {
+        scale(y, roots);
+    }
+    Ok(Cow::Owned(white))
 }
 
 /// Memory for a search with at most `cap` outliers.

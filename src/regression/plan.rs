@@ -6,6 +6,7 @@ use super::regularizer::Regularizer;
 use super::stop::{StopReason, StopRule};
 use super::system::{Model, System, max};
 use super::workspace::{Parts, Workspace};
+use crate::checked::{copy, entry as at, piece, piece_mut};
 use crate::linalg::{cholesky, multiply};
 use crate::{Error, Kernel, Points, Real};
 
@@ -80,7 +81,7 @@ impl<'a, T: Real> PlanRef<'a, T> {
         if let Err(error) = Error::check_square("coefficient map", map.len(), n) {
             return Err(error);
         }
-        Ok(Self { n, h, model: Model::Mapped { map, bias } })
+        Ok(Self { n, h, model: Model::Mapped { map, bias, roots: &[] } })
     }
 
     /// A plan for the RKHS penalty from its parts: $H$, $\lambda$, and the
@@ -96,7 +97,23 @@ impl<'a, T: Real> PlanRef<'a, T> {
         if let Err(error) = Error::check_len("bias weights", bias.len(), n) {
             return Err(error);
         }
-        Ok(Self { n, h, model: Model::Scaled { lambda, bias } })
+        Ok(Self { n, h, model: Model::Scaled { lambda, bias, roots: &[] } })
+    }
+
+    /// The same for samples whose weights have these square `roots`: $H$ is that of the
+    /// whitened data, see [`Regularizer::with_sample_weights`].
+    ///
+    /// # Errors
+    /// [`Error::Length`] if there are not as many as points.
+    pub const fn with_roots(mut self, roots: &'a [T]) -> Result<Self, Error> {
+        if let Err(error) = Error::check_len("roots of the sample weights", roots.len(), self.n) {
+            return Err(error);
+        }
+        self.model = match self.model {
+            Model::Mapped { map, bias, .. } => Model::Mapped { map, bias, roots },
+            Model::Scaled { lambda, bias, .. } => Model::Scaled { lambda, bias, roots },
+        };
+        Ok(self)
     }
 
     /// Number of points.
@@ -111,7 +128,14 @@ impl<'a, T: Real> PlanRef<'a, T> {
         self.n == 0
     }
 
-    /// The residual maker $H$, row-major; symmetric.
+    /// The square roots of the sample weights, if there are any; else none.
+    #[must_use]
+    pub const fn roots(&self) -> &[T] {
+        self.model.roots()
+    }
+
+    /// The residual maker $H$, row-major; symmetric. With sample weights it takes whitened
+    /// data $\sqrt{w_i} \, y_i$ and gives whitened residuals.
     #[must_use]
     pub const fn residual_maker(&self) -> &'a [T] {
         self.h
@@ -131,7 +155,8 @@ impl<'a, T: Real> PlanRef<'a, T> {
     where
         'a: 'w,
     {
-        let (k, reason) = greedy::fit(self, y, &mut stop, &mut work)?;
+        let white = work.whiten(y, self.model.roots())?;
+        let (k, reason) = greedy::fit(self, white.unwrap_or(y), &mut stop, &mut work)?;
         self.finish(y, k, reason, work)
     }
 
@@ -149,7 +174,8 @@ impl<'a, T: Real> PlanRef<'a, T> {
     where
         'a: 'w,
     {
-        let k = greedy::fit_support(self, y, support, &mut work)?;
+        let white = work.whiten(y, self.model.roots())?;
+        let k = greedy::fit_support(self, white.unwrap_or(y), support, &mut work)?;
         self.finish(y, k, StopReason::GivenSupport, work)
     }
 
@@ -164,7 +190,9 @@ impl<'a, T: Real> PlanRef<'a, T> {
         'a: 'w,
     {
         let Parts { residual, values, indices, .. } = work.into_parts();
-        let (indices, predicted) = (&indices[..k], &values[..k]);
+        let (indices, values) = (piece(indices, 0, k), piece_mut(values, 0, k));
+        self.model.unwhiten(residual, values, indices);
+        let (residual, predicted) = (&*residual, &*values);
         let bias = self.model.bias(residual, clean(y, residual, indices, predicted));
         if !bias.is_finite() {
             return Err(Error::Overflow { what: "the bias" });
@@ -181,7 +209,7 @@ impl<'a, T: Real> System<'a, T> {
     pub fn into_plan(self, scratch: &mut [T]) -> Result<PlanRef<'a, T>, Error> {
         let Self { n, factor: h, sum, model } = self;
         cholesky::invert(h, n, scratch)?;
-        if let Model::Scaled { lambda, bias } = model {
+        if let Model::Scaled { lambda, bias, .. } = model {
             // H = lambda (A^-1 - s g g^T).
             for (row, &g_i) in h.chunks_exact_mut(n).zip(bias) {
                 for (x, &g_j) in row.iter_mut().zip(bias) {
@@ -204,12 +232,12 @@ impl<T: Real> ResidualMaker<T> for PlanRef<'_, T> {
     }
 
     fn column(&self, j: usize, out: &mut [T]) {
-        out.copy_from_slice(&self.h[j * self.n..][..self.n]);
+        copy(out, piece(self.h, j * self.n, self.n));
     }
 
     fn diagonal(&self, out: &mut [T], _: &mut [T]) {
         for (i, entry) in out.iter_mut().enumerate() {
-            *entry = self.h[i * self.n + i];
+            *entry = at(self.h, i * self.n + i);
         }
     }
 }

@@ -48,6 +48,7 @@ impl Penalty {
 pub struct Regularizer<'a, T> {
     pub(crate) form: Form<'a, T>,
     pub(crate) weights: Option<&'a [T]>,
+    pub(crate) sample_weights: Option<&'a [T]>,
     pub(crate) bias: bool,
 }
 
@@ -60,7 +61,7 @@ pub(crate) enum Form<'a, T> {
 
 impl<'a, T> Regularizer<'a, T> {
     const fn new(form: Form<'a, T>) -> Self {
-        Self { form, weights: None, bias: true }
+        Self { form, weights: None, sample_weights: None, bias: true }
     }
 
     /// $\lambda \lVert \alpha \rVert^2 + \lambda c^2$.
@@ -91,6 +92,32 @@ impl<'a, T> Regularizer<'a, T> {
         self
     }
 
+    /// Known noise for each sample: that of sample `i` has a variance in proportion to
+    /// `1 / weights[i]`. The squared residuals are weighted, $\sum_i w_i r_i^2$, and the
+    /// search compares residuals in units of their own noise, $\sqrt{w_i} \, r_i$; so do
+    /// stopping rules. Results are in the units of the data.
+    ///
+    /// Takes `n` scalars more in the memory of a plan, and of a
+    /// [`Workspace`](crate::Workspace). A factor of all weights divides $\lambda$.
+    ///
+    /// ```
+    /// use kgard::{Gaussian, Plan, Regularizer};
+    /// let x = [0.0, 1.0, 2.0];
+    /// // The middle one was measured with a hundredth of the variance.
+    /// let precise = Regularizer::rkhs(0.1).with_sample_weights(&[1.0, 100.0, 1.0]);
+    /// let fit = Plan::new(&x, Gaussian::new(5.0), precise)?.ridge(&[0.0, 1.0, 0.0])?;
+    /// assert!(fit.residual()[1].abs() < 0.1 && fit.residual()[0].abs() > 0.5);
+    /// # Ok::<(), kgard::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn with_sample_weights(mut self, weights: &'a [T]) -> Self
+    where
+        T: Copy,
+    {
+        self.sample_weights = Some(weights);
+        self
+    }
+
     /// Leaves the bias out of the model: $c = 0$.
     #[must_use]
     pub const fn without_bias(mut self) -> Self
@@ -105,6 +132,10 @@ impl<'a, T> Regularizer<'a, T> {
 impl<T: Real> Regularizer<'_, T> {
     /// The check at the door, for `n` points.
     pub(crate) fn check(&self, n: usize) -> Result<(), Error> {
+        if let Some(weights) = self.sample_weights {
+            Error::check_len("sample weights", weights.len(), n)?;
+            weights.iter().try_for_each(|&w| Error::check_positive("sample weight", w))?;
+        }
         match self.form {
             Form::L2 { lambda } => {
                 Error::check_positive("lambda", lambda)?;

@@ -250,6 +250,12 @@ impl<T> Stop<T> {
         Self { rule: Rule::Never, cap: count, studentized: false }
     }
 
+    /// Whether the number of outliers is limited.
+    #[cfg(feature = "alloc")]
+    pub(crate) const fn has_cap(&self) -> bool {
+        self.cap < usize::MAX
+    }
+
     /// The same rule, with the outliers selected by their studentised residual
     /// ([`StopRule::studentized`]).
     #[must_use]

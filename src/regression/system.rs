@@ -10,11 +10,18 @@
 //!   $\quad H = \lambda (A^{-1} - a a^T / s)$, $\quad \alpha = r / \lambda$,
 //!   $\quad c = a^T v / s$.
 //!
+//! With sample weights $W$ all of this is of the whitened data: $W^{1/2} y$ stands in the
+//! place of $y$, $W^{1/2} \mathbf 1$ in that of $\mathbf 1$, and $W^{1/2} K$ in that of $K$
+//! (of the RKHS norm: $W^{1/2} K W^{1/2}$), so that $r$ is $W^{1/2}$ times the residual.
+//! [`Model`] has the way back: with the residual $r$ of the data as they are,
+//! $\alpha = P^{-1} K W r$ and $c = \mathbf 1^T W r / d_c$, or $\alpha = W r / \lambda$.
+//!
 //! Neither inverts $K$ nor the $(n+1)$-sized normal matrix of the paper's
 //! Algorithm 1, so duplicate points are harmless and `f32` will do.
 
 use super::greedy::ResidualMaker;
 use super::regularizer::{Form, Regularizer};
+use crate::checked::entry;
 use crate::kernel::gram;
 use crate::linalg::cholesky::{self, backward, forward, inverse_column};
 use crate::linalg::{multiply_transposed, self_product, self_product_scratch_len};
@@ -39,12 +46,12 @@ pub struct System<'a, T> {
 /// How coefficients and bias follow from the residual.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Model<'a, T> {
-    /// $\alpha$ = sum of $r_i$ times row `i` of `map`; $c$ = sum of $r$
+    /// $\alpha$ = sum of $r_i$ times row `i` of `map`; $c$ = weighted sum of $r$
     /// times `bias`.
-    Mapped { map: &'a [T], bias: T },
-    /// $\alpha = r / \lambda$; $c = g \cdot v$ with $g = a / s$ in `bias`, zero
+    Mapped { map: &'a [T], bias: T, roots: &'a [T] },
+    /// $\alpha = W r / \lambda$; $c = g \cdot W^{1/2} v$ with $g = a / s$ in `bias`, zero
     /// if there is no bias.
-    Scaled { lambda: T, bias: &'a [T] },
+    Scaled { lambda: T, bias: &'a [T], roots: &'a [T] },
 }
 
 impl<'a, T: Real> System<'a, T> {
@@ -63,10 +70,11 @@ impl<'a, T: Real> System<'a, T> {
     /// Scalars of memory for `n` points and this regularizer.
     #[must_use]
     pub const fn len_for(n: usize, regularizer: &Regularizer<'_, T>) -> usize {
-        match regularizer.form {
+        let len = match regularizer.form {
             Form::Rkhs { .. } => Self::rkhs_len(n),
             _ => Self::l2_len(n),
-        }
+        };
+        if regularizer.sample_weights.is_some() { len.saturating_add(n) } else { len }
     }
 
     /// Scalars of scratch that building takes with the l2 or RKHS penalty.
@@ -111,19 +119,34 @@ impl<'a, T: Real> System<'a, T> {
         Error::check_at_least("memory", memory.len(), needed)?;
         let needed = Self::scratch_len_for(n, &regularizer);
         Error::check_at_least("scratch", scratch.len(), needed)?;
+        let (memory, rest) = memory.split_at_mut(needed_for_matrices(n, &regularizer));
+        let roots: &'a [T] = match regularizer.sample_weights {
+            Some(weights) => {
+                let roots = &mut rest[..n];
+                for (root, &weight) in roots.iter_mut().zip(weights) {
+                    *root = weight.sqrt();
+                }
+                roots
+            }
+            None => &[],
+        };
         let (matrix, rest) = memory.split_at_mut(n * n);
         match regularizer.form {
             Form::Rkhs { lambda } => {
                 gram(points, kernel, matrix)?;
+                scale_rows(matrix, roots);
+                for row in matrix.chunks_exact_mut(n) {
+                    scale(row, roots);
+                }
                 let bias = &mut rest[..n];
-                Self::scaled(matrix, bias, lambda, regularizer.bias, scratch)
+                Self::scaled(matrix, bias, roots, lambda, regularizer.bias, scratch)
             }
             Form::L2 { lambda } => {
                 let map = &mut rest[..n * n];
                 gram(points, kernel, map)?;
                 let whitening = Whitening::Weights { lambda, weights: regularizer.weights };
                 let bias = if regularizer.bias { lambda.recip() } else { T::zero() };
-                Self::mapped(matrix, map, &whitening, bias, scratch)
+                Self::mapped(matrix, map, roots, &whitening, bias, scratch)
             }
             Form::Tikhonov { psi, bias_lambda } => {
                 let map = &mut rest[..n * n];
@@ -132,7 +155,7 @@ impl<'a, T: Real> System<'a, T> {
                 squared(psi, n, factor);
                 cholesky::factor(factor, n, scratch)?;
                 let bias = if regularizer.bias { bias_lambda.recip() } else { T::zero() };
-                Self::mapped(matrix, map, &Whitening::Factor(factor), bias, scratch)
+                Self::mapped(matrix, map, roots, &Whitening::Factor(factor), bias, scratch)
             }
         }
     }
@@ -141,6 +164,7 @@ impl<'a, T: Real> System<'a, T> {
     fn scaled(
         factor: &'a mut [T],
         bias: &'a mut [T],
+        roots: &'a [T],
         lambda: T,
         with_bias: bool,
         scratch: &mut [T],
@@ -153,15 +177,16 @@ impl<'a, T: Real> System<'a, T> {
         let mut sum = T::zero();
         if with_bias {
             bias.fill(T::one());
+            scale(bias, roots);
             cholesky::solve(factor, bias)?;
-            sum = bias.iter().fold(T::zero(), |sum, &a| sum + a);
+            sum = total(bias.iter().copied(), roots);
             for a in bias.iter_mut() {
                 *a = *a / sum;
             }
         } else {
             bias.fill(T::zero());
         }
-        Ok(Self { n, factor, sum, model: Model::Scaled { lambda, bias } })
+        Ok(Self { n, factor, sum, model: Model::Scaled { lambda, bias, roots } })
     }
 
     /// l2 and Tikhonov: `map` comes with $K$. With $P = L_P L_P^T$ and
@@ -170,20 +195,62 @@ impl<'a, T: Real> System<'a, T> {
     fn mapped(
         matrix: &'a mut [T],
         map: &'a mut [T],
+        roots: &'a [T],
         whitening: &Whitening<'_, T>,
         bias: T,
         scratch: &mut [T],
     ) -> Result<Self, Error> {
         let n = map.len().isqrt();
         whitening.apply(map, n, true);
+        scale_rows(map, roots);
         for (i, row) in matrix.chunks_exact_mut(n).enumerate() {
-            row[..=i].fill(bias);
+            let row = &mut row[..=i];
+            row.fill(roots.get(i).map_or(bias, |&root| bias * root));
+            scale(row, roots);
             row[i] = row[i] + T::one();
         }
         self_product(map, n, matrix, scratch)?;
         whitening.apply(map, n, false);
+        // The map takes residuals as they are.
+        scale_rows(map, roots);
         factor_well(matrix, n, scratch)?;
-        Ok(Self { n, factor: matrix, sum: T::zero(), model: Model::Mapped { map, bias } })
+        Ok(Self { n, factor: matrix, sum: T::zero(), model: Model::Mapped { map, bias, roots } })
+    }
+}
+
+/// Scalars of the matrices and the bias.
+const fn needed_for_matrices<T: Real>(n: usize, regularizer: &Regularizer<'_, T>) -> usize {
+    match regularizer.form {
+        Form::Rkhs { .. } => System::<T>::rkhs_len(n),
+        _ => System::<T>::l2_len(n),
+    }
+}
+
+/// Multiplies entry `i` by `roots[i]`; no roots stand for ones.
+pub(crate) fn scale<T: Real>(values: &mut [T], roots: &[T]) {
+    for (x, &root) in values.iter_mut().zip(roots) {
+        *x = *x * root;
+    }
+}
+
+/// Multiplies row `i` by `roots[i]`.
+fn scale_rows<T: Real>(matrix: &mut [T], roots: &[T]) {
+    if roots.is_empty() {
+        return;
+    }
+    for (row, &root) in matrix.chunks_exact_mut(roots.len()).zip(roots) {
+        for x in row {
+            *x = *x * root;
+        }
+    }
+}
+
+/// The sum, weighted by `roots` if there are any.
+fn total<T: Real>(values: impl Iterator<Item = T>, roots: &[T]) -> T {
+    if roots.is_empty() {
+        values.fold(T::zero(), |sum, x| sum + x)
+    } else {
+        values.zip(roots).fold(T::zero(), |sum, (x, &root)| sum + x * root)
     }
 }
 
@@ -268,11 +335,11 @@ impl<T: Real> ResidualMaker<T> for System<'_, T> {
 
     fn residual(&self, v: &[T], out: &mut [T]) {
         out.copy_from_slice(v);
-        if let Model::Scaled { lambda, bias } = self.model {
-            // H v = lambda A^-1 (v - c 1).
+        if let Model::Scaled { lambda, bias, roots } = self.model {
+            // H v = lambda A^-1 (v - c W^1/2 1).
             let c = inner_product(bias, v);
-            for x in out.iter_mut() {
-                *x = lambda * (*x - c);
+            for (i, x) in out.iter_mut().enumerate() {
+                *x = lambda * (*x - roots.get(i).map_or(c, |&root| c * root));
             }
         }
         forward(self.factor, out, 0);
@@ -281,7 +348,7 @@ impl<T: Real> ResidualMaker<T> for System<'_, T> {
 
     fn column(&self, j: usize, out: &mut [T]) {
         inverse_column(self.factor, j, out);
-        if let Model::Scaled { lambda, bias } = self.model {
+        if let Model::Scaled { lambda, bias, .. } = self.model {
             let along = self.sum * bias[j];
             for (x, &g) in out.iter_mut().zip(bias) {
                 *x = lambda * (*x - along * g);
@@ -297,7 +364,7 @@ impl<T: Real> ResidualMaker<T> for System<'_, T> {
                 *entry = scratch[j];
             }
         }
-        if let Model::Scaled { lambda, bias } = self.model {
+        if let Model::Scaled { lambda, bias, .. } = self.model {
             for (x, &g) in out.iter_mut().zip(bias) {
                 *x = lambda * (*x - self.sum * g * g);
             }
@@ -310,10 +377,12 @@ impl<T: Real> Model<'_, T> {
     pub(crate) fn coefficients(&self, residual: &[T], out: &mut [T]) -> Result<(), Error> {
         match *self {
             Self::Mapped { map, .. } => multiply_transposed(map, residual, out),
-            Self::Scaled { lambda, .. } => {
+            Self::Scaled { lambda, roots, .. } => {
                 for (a, &r) in out.iter_mut().zip(residual) {
                     *a = r / lambda;
                 }
+                scale(out, roots);
+                scale(out, roots);
             }
         }
         match Error::check_finite("coefficient", out) {
@@ -325,9 +394,37 @@ impl<T: Real> Model<'_, T> {
     /// Bias $c$ from the residual and $v = y - u$.
     pub(crate) fn bias(&self, residual: &[T], v: impl Iterator<Item = T>) -> T {
         match *self {
-            Self::Mapped { bias, .. } => residual.iter().fold(T::zero(), |sum, &r| sum + r) * bias,
+            Self::Mapped { bias, roots, .. } => {
+                let weighted = residual
+                    .iter()
+                    .enumerate()
+                    .map(|(i, &r)| roots.get(i).map_or(r, |&root| r * root));
+                total(weighted, roots) * bias
+            }
             // g . v.
-            Self::Scaled { bias, .. } => v.zip(bias).fold(T::zero(), |c, (v, &g)| c + g * v),
+            Self::Scaled { bias, roots, .. } => total(v.zip(bias).map(|(v, &g)| g * v), roots),
+        }
+    }
+
+    /// The square roots of the sample weights; none where all are one.
+    pub(crate) const fn roots(&self) -> &[T] {
+        match self {
+            Self::Mapped { roots, .. } | Self::Scaled { roots, .. } => roots,
+        }
+    }
+
+    /// After a search among whitened data: residuals, and the function's values at the
+    /// outliers, in the units of the data.
+    pub(crate) fn unwhiten(&self, residual: &mut [T], values: &mut [T], indices: &[usize]) {
+        let roots = self.roots();
+        if roots.is_empty() {
+            return;
+        }
+        for (r, &root) in residual.iter_mut().zip(roots) {
+            *r = *r / root;
+        }
+        for (f, &j) in values.iter_mut().zip(indices) {
+            *f = *f / entry(roots, j);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Memory of one fit.
 
+use super::system::scale;
+use crate::checked::{copy, piece_mut, split_mut};
 use crate::linalg::cholesky::Extending;
 use crate::{Error, Real};
 
@@ -25,6 +27,8 @@ pub struct Workspace<'a, T> {
     factor: &'a mut [T],
     columns: &'a mut [T],
     indices: &'a mut [usize],
+    /// What is left of the memory.
+    rest: &'a mut [T],
 }
 
 impl<'a, T: Real> Workspace<'a, T> {
@@ -37,6 +41,14 @@ impl<'a, T: Real> Workspace<'a, T> {
         columns.saturating_add(Extending::<T>::len(k)).saturating_add(n).saturating_add(k)
     }
 
+    /// Scalars that a fit with
+    /// [sample weights](crate::Regularizer::with_sample_weights) takes: `n` more, for the
+    /// whitened data.
+    #[must_use]
+    pub const fn weighted_len(n: usize, k: usize) -> usize {
+        Self::len(n, k).saturating_add(n)
+    }
+
     /// Divides up the caller's memory.
     ///
     /// # Errors
@@ -46,12 +58,32 @@ impl<'a, T: Real> Workspace<'a, T> {
         // More outliers than points there cannot be.
         let k = indices.len().min(n);
         Error::check_at_least("workspace", scalars.len(), Self::len(n, k))?;
-        let (residual, rest) = scalars.split_at_mut(n);
-        let (variances, rest) = rest.split_at_mut(n);
-        let (values, rest) = rest.split_at_mut(k);
-        let (factor, rest) = rest.split_at_mut(Extending::<T>::len(k));
-        let columns = &mut rest[..n * (k + 1)];
-        Ok(Self { residual, variances, values, factor, columns, indices: &mut indices[..k] })
+        let (residual, rest) = split_mut(scalars, n);
+        let (variances, rest) = split_mut(rest, n);
+        let (values, rest) = split_mut(rest, k);
+        let (factor, rest) = split_mut(rest, Extending::<T>::len(k));
+        let (columns, rest) = split_mut(rest, n * (k + 1));
+        let indices = piece_mut(indices, 0, k);
+        Ok(Self { residual, variances, values, factor, columns, indices, rest })
+    }
+
+    /// The data in units of each sample's noise, in memory of this workspace; none if
+    /// there are no weights.
+    pub(crate) fn whiten(&mut self, y: &[T], roots: &[T]) -> Result<Option<&'a [T]>, Error> {
+        if roots.is_empty() {
+            return Ok(None);
+        }
+        Error::check_len("y", y.len(), roots.len())?;
+        let (rest, n) = (core::mem::take(&mut self.rest), y.len());
+        if rest.len() < n {
+            let len = Self::len(self.residual.len(), self.indices.len());
+            let needed = len.saturating_add(n);
+            return Err(Error::TooShort { what: "workspace", needed, found: len + rest.len() });
+        }
+        let white = piece_mut(rest, 0, n);
+        copy(white, y);
+        scale(white, roots);
+        Ok(Some(white))
     }
 }
 
@@ -102,7 +134,7 @@ impl<T: Real> Storage<T> for Workspace<'_, T> {
 impl<'a, T: Real> Workspace<'a, T> {
     /// The memory again, once the loop is done.
     pub(crate) fn into_parts(self) -> Parts<'a, T> {
-        let Self { residual, variances, values, factor, columns, indices } = self;
+        let Self { residual, variances, values, factor, columns, indices, rest: _ } = self;
         Parts { residual, variances, values, factor, columns, indices }
     }
 }

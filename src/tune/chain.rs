@@ -78,7 +78,7 @@ impl<T: Real> Engine<'_, T> {
             return self.climb(state, &part, tied, effort);
         }
         let part = self.sample.part(&inside);
-        let few = part.part(&subset::representative(&part, self.most));
+        let few = part.part(&subset::representative(part.points(), self.most));
         self.climb(state, &few, tied, effort)
     }
 

@@ -102,12 +102,11 @@ impl<T: Real> Memory<T> {
         self.derivatives.resize(m * (m + 1) / 2 * parameters, T::zero());
         let mut rest = &mut self.derivatives[..];
         for i in 0..m {
-            let a = sample.point(i);
-            for (j, entry) in self.matrix[i * m..][..=i].iter_mut().enumerate() {
-                let (here, after) = rest.split_at_mut(parameters);
-                *entry = kernel.evaluate_with_gradient(a, sample.point(j), here);
-                rest = after;
-            }
+            let before = Points::of_dim(&sample.x[..(i + 1) * sample.dim], sample.dim);
+            let (here, after) = rest.split_at_mut((i + 1) * parameters);
+            let row = &mut self.matrix[i * m..][..=i];
+            kernel.evaluate_row_with_gradient(sample.point(i), before, row, here);
+            rest = after;
         }
     }
 

@@ -1,12 +1,13 @@
 //! What tuning gives: the function, the outliers, and how sure both are.
 
-use super::likelihood::{Memory, Solved};
+use super::likelihood::Memory;
 use super::parameters;
 use super::sample::{Sample, features_of, row};
 use super::standard::Unit;
 use crate::kernel::Tunable;
 use crate::linalg::cholesky;
 use crate::real::{constant, count};
+use crate::regression::r_squared;
 use crate::regression::system::inner_product;
 use crate::stats::upper_quantile;
 use crate::{Error, Kernel, Outlier, Penalty, Points, Real};
@@ -159,22 +160,13 @@ impl<T: Real, K: Tunable<T>> Model<T, K> {
         }
         let size = |o: &Outlier<T>| o.value.abs();
         model.outliers.sort_by(|a, b| size(b).partial_cmp(&size(a)).unwrap_or(Ordering::Equal));
-        model.r_squared = model.share_explained(&part.v, &solved);
+        // In standardised units, where no offset costs digits.
+        let residual = solved.a.iter().zip(&model.noise).map(|(&a, &w)| lambda * w * a);
+        model.r_squared = r_squared(&part.v, &residual.collect::<Vec<T>>(), &[])?;
         if !model.fitted.iter().chain(&model.alpha).chain(&model.beta).all(|x| x.is_finite()) {
             return Err(broken);
         }
         Ok(model)
-    }
-
-    /// $1 - \sum r^2 / \sum (v - \bar v)^2$.
-    fn share_explained(&self, v: &[T], solved: &Solved<T>) -> T {
-        let mean = v.iter().fold(T::zero(), |s, &v| s + v) / count(v.len());
-        let total = v.iter().fold(T::zero(), |s, &v| s + (v - mean) * (v - mean));
-        let left = solved.a.iter().zip(&self.noise).fold(T::zero(), |s, (&a, &w)| {
-            let r = self.lambda * w * a;
-            s + r * r
-        });
-        if total > T::zero() { T::one() - left / total } else { T::one() }
     }
 
     /// $f$ at a standardised point, in standardised units.

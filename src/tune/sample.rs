@@ -50,6 +50,10 @@ impl<T: Real> Sample<T> {
         self.v.len()
     }
 
+    pub(super) fn points(&self) -> crate::Points<'_, T> {
+        crate::Points::of_dim(&self.x, self.dim)
+    }
+
     pub(super) fn point(&self, i: usize) -> &[T] {
         &self.x[i * self.dim..][..self.dim]
     }

@@ -9,7 +9,7 @@ use super::sample::FEATURES;
 use super::start::starts;
 use super::subset::representative;
 use crate::Real;
-use crate::kernel::Tunable;
+use crate::kernel::{Role, Tunable};
 use crate::real::constant;
 use alloc::vec;
 
@@ -19,7 +19,7 @@ const FOLLOWED: usize = 2;
 /// function.
 const STEEP: f64 = 1e3;
 /// Evaluations of one climb at the most, and the nats that are not worth a step.
-const FINE: (usize, f64) = (25, 0.05);
+const FINE: (usize, f64) = (25, 0.1);
 
 /// The shortest description with any of the `kernels`, the first of which is the
 /// one that starts are made with; none where no system could be solved.
@@ -33,7 +33,7 @@ pub(super) fn search<T: Real, K: Tunable<T>>(
     if engine.sample.len() <= engine.most {
         return search_all(engine, kernels);
     }
-    let indices = representative(engine.sample, engine.most);
+    let indices = representative(engine.sample.points(), engine.most);
     let part = engine.sample.part(&indices);
     let memory = core::mem::replace(&mut engine.memory, Memory::new());
     let mut few = Engine { sample: &part, memory, ..*engine };
@@ -65,11 +65,15 @@ fn search_all<T: Real, K: Tunable<T>>(
         }
     }
     let mut best = best?;
-    let from = best.clone();
+    // Each kernel begins where the one before it has come to.
+    let mut from = best.clone();
     for kernel in others {
         let mut state = from.state.clone();
         state.kernel = with_lengths_of(kernel, &from.state.kernel);
-        best = shorter(best, engine.chain(state, from.support.clone(), fine()));
+        if let Some(found) = engine.chain(state, from.support.clone(), fine()) {
+            from = found.clone();
+            best = shorter(best, Some(found));
+        }
     }
     if engine.steep_trend {
         let mut state = best.state.clone();
@@ -113,14 +117,16 @@ fn shorter<T: Real, K>(one: Candidate<T, K>, other: Option<Candidate<T, K>>) -> 
     }
 }
 
-/// A kernel with the lengths of another one, where it has as many parameters.
+/// A kernel with the lengths of another one, if it has as many parameters. Else, with one
+/// input, its lengths and periods are in units of the other's length.
 fn with_lengths_of<T: Real, K: Tunable<T>>(kernel: &K, from: &K) -> K {
     let mut kernel = kernel.clone();
-    if kernel.parameters() == from.parameters() {
-        for i in 0..kernel.parameters() {
-            if kernel.role(i) == from.role(i) {
-                kernel.set_parameter(i, from.parameter(i));
-            }
+    let alike = kernel.parameters() == from.parameters();
+    for i in 0..kernel.parameters() {
+        if !alike && kernel.role(i) != Role::Pure {
+            kernel.set_parameter(i, kernel.parameter(i) * from.parameter(0));
+        } else if alike && kernel.role(i) == from.role(i) {
+            kernel.set_parameter(i, from.parameter(i));
         }
     }
     kernel

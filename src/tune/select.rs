@@ -9,12 +9,14 @@
 //! $$ e_i^2 / d_i^2 > 2 \log \frac{R}{\sqrt{2 \pi} \\, d_i} + 2 \log \frac{1 - \pi}{\pi} , $$
 //!
 //! the greater of which is taken out first ([`Odds`]). What agrees with the
-//! others' prediction is put back ([`Removed::put_back`]), one point at a time:
+//! others' prediction is put back ([`Removed::put_back`]), one point at a time, by
+//! what is known of the other outliers' sizes ([`Sizes`]):
 //! with $B = (Q_{SS})^{-1}$ and $u = B (Q v)_S$ that is the sweep
 //! $B \leftarrow B - b_j b_j^T / B_{jj}$, $u \leftarrow u - b_j u_j / B_{jj}$.
 
 use super::likelihood::{Memory, Solved};
 use super::sample::Sample;
+use super::sizes::Sizes;
 use crate::Penalty;
 use crate::kernel::Tunable;
 use crate::linalg::cholesky::Extending;
@@ -29,6 +31,8 @@ use alloc::vec::Vec;
 
 /// $R$: outliers lie within so many robust deviations of the target.
 const RANGE: f64 = 12.0;
+/// $\sqrt{2 \pi}$.
+const ROOT_OF_CIRCLE: f64 = 2.506_628_274_631;
 /// Points closer than this many deviations are never outliers.
 const LEAST: f64 = 2.85;
 /// What is put back must be so far inside the limit, lest it go to and fro.
@@ -40,14 +44,25 @@ const SMALLEST: f64 = 0.05;
 /// Leverage is high from so many times its mean on.
 const HIGH_LEVERAGE: f64 = 1.5;
 
-/// The limit of $|e| / d$.
+/// The limit of $|e| / d$ with `k` of `n` points out, all sizes being as likely.
 fn limit<T: Real>(deviation: T, k: usize, n: usize) -> T {
     let c = constant::<T>;
-    let two = c(2.0);
-    let range = (c(RANGE) / (deviation * c(2.506_628_274_631))).max(c(1.5));
+    let range = (c(RANGE) / (deviation * c(ROOT_OF_CIRCLE))).max(c(1.5));
     let share = count::<T>(k + 1) / count(n + 2);
-    let squared = two * range.ln() + two * ((T::one() - share) / share).ln();
-    squared.max(c(LEAST * LEAST)).sqrt()
+    limit_of(range * ((T::one() - share) / share))
+}
+
+/// The same for point `j`, by the `sizes` of the others that are out.
+fn limit_by_size<T: Real>(deviation: T, k: usize, n: usize, sizes: &Sizes<T>, j: usize) -> T {
+    let c = constant::<T>;
+    let density = sizes.density(j, c(RANGE).recip());
+    limit_of(count::<T>(n + 2 - k) / (c(ROOT_OF_CIRCLE) * deviation * density))
+}
+
+/// The limit where a good point at the middle of the noise has these `odds` to an outlier.
+fn limit_of<T: Real>(odds: T) -> T {
+    let squared = constant::<T>(2.0) * odds.max(T::one()).ln();
+    squared.max(constant(LEAST * LEAST)).sqrt()
 }
 
 /// $Q$ of all points.
@@ -268,12 +283,18 @@ impl<T: Real> Removed<T> {
     fn put_back(&mut self, order: Order, inside: T) {
         let k = self.indices.len();
         let mut out = k;
+        // Of points that are out for their leverage, most are good, of no size to learn from.
+        let mut sizes = (order == Order::Closest).then(|| Sizes::new(&self.u));
         loop {
             let mut best: Option<(T, usize)> = None;
             for j in (0..k).filter(|&j| self.is_out[j]) {
                 let variance = self.b[j * k + j];
                 let deviation = (self.scale * variance.sqrt()).max(self.floor);
-                let excess = self.u[j].abs() / (deviation * limit(deviation, out, self.n));
+                let limit = match &sizes {
+                    Some(sizes) => limit_by_size(deviation, out, self.n, sizes, j),
+                    None => limit(deviation, out, self.n),
+                };
+                let excess = self.u[j].abs() / (deviation * limit);
                 let key = if order == Order::Surest { variance } else { excess };
                 if excess < inside && best.is_none_or(|(least, _)| key < least) {
                     best = Some((key, j));
@@ -281,6 +302,9 @@ impl<T: Real> Removed<T> {
             }
             let Some((_, j)) = best else { break };
             self.sweep(j);
+            if let Some(sizes) = &mut sizes {
+                sizes.put_back(j);
+            }
             out -= 1;
         }
     }

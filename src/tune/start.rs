@@ -60,7 +60,7 @@ pub(super) fn starts<T: Real, K: Tunable<T>>(
                 found.extend(select_and_settle(engine, state, &doubtful, rough));
             }
         }
-        let few = clipped.part(&super::subset::representative(&clipped, engine.most));
+        let few = clipped.part(&super::subset::representative(clipped.points(), engine.most));
         if engine.climb(&mut state, &few, true, rough).is_some() {
             found.extend(select_and_settle(engine, state, &[], rough));
         }

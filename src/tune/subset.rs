@@ -4,8 +4,7 @@
 //! are neighbours in a few places and show short ones. On a line, points taken at
 //! regular strides would not know of anything shorter than a stride.
 
-use super::sample::Sample;
-use crate::Real;
+use crate::{Points, Real};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -13,9 +12,10 @@ use core::cmp::Ordering;
 /// Places with neighbours.
 const PLACES: usize = 6;
 
-/// `most` indices of a sample, ascending; all of them if it has no more.
-pub(super) fn representative<T: Real>(sample: &Sample<T>, most: usize) -> Vec<usize> {
-    let n = sample.len();
+/// `most` indices of points, ascending; all of them if there are no more.
+pub(crate) fn representative<T: Real>(points: Points<'_, T>, most: usize) -> Vec<usize> {
+    let n = points.len();
+    let point = |i: usize| &points.coordinates()[i * points.dim()..][..points.dim()];
     if n <= most {
         return (0..n).collect();
     }
@@ -27,7 +27,7 @@ pub(super) fn representative<T: Real>(sample: &Sample<T>, most: usize) -> Vec<us
     for centre in scattered(n, PLACES) {
         let mut others: Vec<(T, usize)> = (0..n)
             .filter(|&i| !taken[i])
-            .map(|i| (squared_distance(sample.point(i), sample.point(centre)), i))
+            .map(|i| (squared_distance(point(i), point(centre)), i))
             .collect();
         let each = each.min(others.len());
         if each == 0 {

@@ -3,3 +3,4 @@
 
 pub mod oracle;
 pub mod problem;
+pub mod sha256;

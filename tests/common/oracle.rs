@@ -34,11 +34,24 @@ pub fn kgard<T: Real>(
     bias: bool,
     steps: usize,
 ) -> Vec<State<T>> {
+    weighted(k, y, &vec![T::one(); y.len()], penalty, bias, steps)
+}
+
+/// The same with squared residuals that count `weights` times, and selections by the
+/// residuals in units of their noise.
+pub fn weighted<T: Real>(
+    k: &[T],
+    y: &[T],
+    weights: &[T],
+    penalty: &Penalty<T>,
+    bias: bool,
+    steps: usize,
+) -> Vec<State<T>> {
     let mut states = Vec::new();
     let mut support = Vec::new();
     loop {
-        let state = solve_step(k, y, penalty, bias, &support);
-        let j = arg_max(&state.residual, &support);
+        let state = solve_weighted_step(k, y, weights, penalty, bias, &support);
+        let j = arg_max(&in_units_of_noise(&state.residual, weights), &support);
         states.push(state);
         if support.len() == steps {
             return states;
@@ -51,6 +64,22 @@ pub fn kgard<T: Real>(
 pub fn solve_step<T: Real>(
     k: &[T],
     y: &[T],
+    penalty: &Penalty<T>,
+    bias: bool,
+    support: &[usize],
+) -> State<T> {
+    solve_weighted_step(k, y, &vec![T::one(); y.len()], penalty, bias, support)
+}
+
+fn in_units_of_noise<T: Real>(residual: &[T], weights: &[T]) -> Vec<T> {
+    residual.iter().zip(weights).map(|(&r, &w)| r * w.sqrt()).collect()
+}
+
+/// Minimise `sum of w_i (y - X z)_i^2 + z^T lambda B z` over z.
+pub fn solve_weighted_step<T: Real>(
+    k: &[T],
+    y: &[T],
+    weights: &[T],
     penalty: &Penalty<T>,
     bias: bool,
     support: &[usize],
@@ -73,9 +102,9 @@ pub fn solve_step<T: Real>(
     let mut rhs = vec![zero; columns];
     for a in 0..columns {
         for b in 0..columns {
-            normal[a * columns + b] = (0..n).fold(zero, |s, i| s + x(i, a) * x(i, b));
+            normal[a * columns + b] = (0..n).fold(zero, |s, i| s + weights[i] * x(i, a) * x(i, b));
         }
-        rhs[a] = (0..n).fold(zero, |s, i| s + x(i, a) * y[i]);
+        rhs[a] = (0..n).fold(zero, |s, i| s + weights[i] * x(i, a) * y[i]);
     }
     for a in 0..n {
         for b in 0..n {
@@ -92,8 +121,9 @@ pub fn solve_step<T: Real>(
     let z = gauss(normal, rhs);
     let residual: Vec<T> =
         (0..n).map(|i| (0..columns).fold(y[i], |s, c| s - x(i, c) * z[c])).collect();
+    let noise = in_units_of_noise(&residual, weights);
     let mut outside: Vec<T> =
-        (0..n).filter(|i| !support.contains(i)).map(|i| residual[i].abs()).collect();
+        (0..n).filter(|i| !support.contains(i)).map(|i| noise[i].abs()).collect();
     outside.sort_by(|a, b| b.partial_cmp(a).unwrap());
     State {
         support: support.to_vec(),

@@ -209,6 +209,105 @@ fn check_f64<K: kgard::Kernel<f64> + Clone>(
     }
 }
 
+/// Sample weights on all paths, after `k` outliers for every `k` up to `steps`.
+fn check_sample_weights(problem: &Problem, case: &Case, bias: bool, steps: usize) {
+    let (n, y, kernel) = (problem.n(), &problem.y, Matern32::new(0.3));
+    let mut random = Random(11);
+    let weights: Vec<f64> = (0..n).map(|_| 10.0_f64.powf(2.0 * random.uniform() - 1.0)).collect();
+    let two = |v: &[f64]| v.iter().map(|&x| TwoFloat::from(x)).collect::<Vec<_>>();
+    let k_matrix = gram(problem.points(), &kernel);
+    let (penalty, two_weights) = (case.penalty(n), two(&weights));
+    let states = oracle::weighted(&k_matrix, &two(y), &two_weights, &penalty, bias, steps);
+    let mut regularizer = case.regularizer().with_sample_weights(&weights);
+    if !bias {
+        regularizer = regularizer.without_bias();
+    }
+    let plan = Plan::new(problem.points(), kernel, regularizer).unwrap();
+    let bytes = plan.to_bytes();
+    let words: Vec<u64> =
+        bytes.chunks(8).map(|b| u64::from_le_bytes(b.try_into().unwrap())).collect();
+    let (stored, _) = PlanRef::<f64>::from_bytes(bytemuck::cast_slice(&words)).unwrap();
+    let mut ys = y.clone();
+    ys.extend(y.iter().map(|y| 2.0 * y));
+    for k in 0..=clear_steps(&states, 1e-9) {
+        let state = &states[k];
+        let same = |found: &Found, path: &str| {
+            assert_same(found, state, y, 1e-9, &format!("weights, {path}, {case:?}, n = {n}"));
+        };
+        same(&owned(&plan.fit(y, Stop::count(k)).unwrap()), "plan");
+        same(&owned(&plan.fit_many(&ys, Stop::count(k)).unwrap()[0]), "many");
+        same(&owned(&plan.fit_support(y, &state.support).unwrap()), "given support");
+        let once = kgard::fit(problem.points(), y, kernel, regularizer, Stop::count(k));
+        same(&owned(&once.unwrap()), "one shot");
+        let (points, support) = (problem.points(), &state.support);
+        let once = kgard::fit_support(points, y, kernel, regularizer, support);
+        same(&owned(&once.unwrap()), "one shot, given support");
+        for (plan, path) in [(plan.as_ref(), "scratch tier"), (stored, "from bytes")] {
+            let mut scalars = vec![0.0; Workspace::<f64>::weighted_len(n, k)];
+            let mut indices = vec![0; k];
+            let work = Workspace::new(n, &mut scalars, &mut indices).unwrap();
+            let fit = plan.fit(y, Stop::max_residual(0.0), work).unwrap();
+            same(&borrowed(&fit), path);
+            let work = Workspace::new(n, &mut scalars, &mut indices).unwrap();
+            same(&borrowed(&plan.fit_support(y, support, work).unwrap()), path);
+        }
+        let second = &plan.fit_many(&ys, Stop::count(k)).unwrap()[1];
+        let doubled = owned(second);
+        for (a, b) in doubled.residual.iter().zip(&state.residual) {
+            assert!((a - 2.0 * f64::from(*b)).abs() < 1e-8, "the second target, {case:?}");
+        }
+    }
+    // Rules see residuals in units of their noise.
+    let ridge = plan.ridge(y).unwrap();
+    let norm = ridge.residual().iter().zip(&weights);
+    let norm = norm.map(|(r, w)| w * r * r).sum::<f64>().sqrt();
+    let none = plan.fit(y, Stop::residual_norm(1.001 * norm)).unwrap();
+    assert!(none.outliers().is_empty());
+    assert!(!plan.fit(y, Stop::residual_norm(0.999 * norm)).unwrap().outliers().is_empty());
+    // Without room for the whitened data.
+    let mut scalars = vec![0.0; Workspace::<f64>::len(n, 1)];
+    let mut indices = [0];
+    let work = Workspace::new(n, &mut scalars, &mut indices).unwrap();
+    let short = plan.as_ref().fit(y, Stop::count(1), work).unwrap_err();
+    assert!(
+        matches!(short, Error::TooShort { needed, .. } if needed == Workspace::<f64>::weighted_len(n, 1))
+    );
+}
+
+#[test]
+fn sample_weights() {
+    for (n, dim, outliers) in [(40, 1, 4), (30, 3, 3)] {
+        let problem = Problem::new(n, dim, outliers, 0.1, n as u64);
+        for case in Case::all(n, 0.2, 1) {
+            for bias in [true, false] {
+                check_sample_weights(&problem, &case, bias, outliers + 2);
+            }
+        }
+    }
+}
+
+#[test]
+fn sample_weights_of_one_change_nothing_and_bad_ones_are_refused() {
+    let problem = Problem::new(30, 1, 3, 0.1, 4);
+    let (ones, kernel) = (vec![1.0; 30], Gaussian::new(0.3));
+    for case in Case::all(30, 0.2, 1) {
+        let plain = Plan::new(problem.points(), kernel, case.regularizer()).unwrap();
+        let regularizer = case.regularizer().with_sample_weights(&ones);
+        let weighted = Plan::new(problem.points(), kernel, regularizer).unwrap();
+        let stop = Stop::count(3);
+        assert_eq!(plain.fit(&problem.y, stop), weighted.fit(&problem.y, stop), "{case:?}");
+    }
+    for bad in [vec![1.0; 29], vec![0.0; 30], vec![-1.0; 30], vec![f64::NAN; 30]] {
+        let regularizer = Regularizer::rkhs(0.1).with_sample_weights(&bad);
+        assert!(Plan::new(problem.points(), kernel, regularizer).is_err(), "{bad:?}");
+    }
+    // A method whose own loop knows of no weights says so.
+    let regularizer = Regularizer::rkhs(0.1).with_sample_weights(&ones);
+    let plan = Plan::new(problem.points(), kernel, regularizer).unwrap();
+    let refused = kgard::baselines::Ram::new(1.0).fit(&plan, &problem.y).unwrap_err();
+    assert!(matches!(refused, Error::Unsupported { .. }));
+}
+
 /// The scratch tier in f32, planned in f32 and planned in f64.
 fn check_f32(problem: &Problem, width: f64, case: &Case, steps: usize, tolerance: f64) {
     let narrow = |v: &[f64]| v.iter().map(|&x| x as f32).collect::<Vec<f32>>();

@@ -5,13 +5,13 @@ use approx::assert_relative_eq;
 use common::problem::Random;
 use kgard::kernel::{AnyKernel, Product, Role, Scaled, Sum, gram};
 use kgard::{
-    Error, Gaussian, Kernel, Laplacian, Linear, Matern12, Matern32, Matern52, PerInput, Periodic,
-    Points, Polynomial, RationalQuadratic, Shape, Tunable,
+    Cosine, Error, Gaussian, Kernel, Laplacian, Linear, Matern12, Matern32, Matern52, PerInput,
+    Periodic, Points, Polynomial, RationalQuadratic, Shape, Tunable,
 };
 use proptest::prelude::*;
 
 /// One of each kind, with two inputs or any number of them.
-const TEXTS: [&str; 17] = [
+const TEXTS: [&str; 20] = [
     "gaussian",
     "laplacian(~0.7)",
     "matern12(0.7)",
@@ -22,6 +22,9 @@ const TEXTS: [&str; 17] = [
     "periodic(~1.3)",
     "periodic(~1.3, ~0.8, width=0.7)",
     "periodic(2)[x1]",
+    "cosine(~1.3)",
+    "gaussian(~0.9) * cosine(~1.3, ~0.8)",
+    "cosine(2)[x2]",
     "linear",
     "linear(length=~[0.5, 2], origin=[0.3, -1])",
     "polynomial(degree=2, gamma=0.3, offset=~0.6)",
@@ -82,6 +85,10 @@ fn gradients() {
         check_gradient(&Periodic::new(0.6).with_width(0.8), dim);
     }
     check_gradient(&Periodic::per_input([0.6, 2.0]), 2);
+    for dim in [1, 3] {
+        check_gradient(&Cosine::new(0.6), dim);
+    }
+    check_gradient(&Cosine::per_input([0.6, 2.0]), 2);
 }
 
 /// Far from each other and at the same place nothing is 0 times infinity.
@@ -128,6 +135,7 @@ fn the_same_as_kernels_with_types() {
     check(&RationalQuadratic::new(0.7, 2.0), "rational-quadratic(~0.7, alpha=~2)");
     check(&PerInput::new(Shape::Matern32, [0.7, 2.0]), "matern32(~0.7, ~2)");
     check(&Periodic::per_input([0.7, 2.0]).with_width(0.5), "periodic(~0.7, ~2, width=~0.5)");
+    check(&Cosine::per_input([0.7, 2.0]), "cosine(~0.7, ~2)");
     check(&Linear, "linear");
     check(&Polynomial::new(4.0, 0.5, 3), "polynomial(degree=3, gamma=4, offset=~0.5)");
     check(&Sum(Gaussian::new(0.7), Linear), "gaussian(~0.7) + linear");
@@ -142,7 +150,7 @@ fn the_same_as_kernels_with_types() {
 }
 
 #[test]
-fn periodic_and_matern12_are_their_formulas() {
+fn periodic_cosine_and_matern12_are_their_formulas() {
     let (a, b) = ([0.1, -0.4], [0.4, 0.0]);
     assert_relative_eq!(
         Matern12::new(2.0).evaluate(&a, &b),
@@ -155,7 +163,15 @@ fn periodic_and_matern12_are_their_formulas() {
         (-2.0 * (s(0.3, 0.7) + s(0.4, 3.0)) / 0.64).exp(),
         max_relative = 1e-13
     );
+    let cos = |d: f64, p: f64| (std::f64::consts::TAU * d / p).cos();
+    assert_relative_eq!(
+        Cosine::per_input([0.7, 3.0]).evaluate(&a, &b),
+        cos(0.3, 0.7) * cos(0.4, 3.0),
+        max_relative = 1e-13
+    );
     // A million periods away it is what it was.
+    let far: f64 = Cosine::new(0.5).evaluate(&[0.125], &[500_000.25]);
+    assert!(far.abs() < 1e-9, "{far}");
     let far = Periodic::new(0.5).evaluate(&[0.125], &[500_000.25]);
     assert_relative_eq!(far, (-1.0f64).exp(), max_relative = 1e-9);
 }
@@ -228,7 +244,7 @@ fn standardised() {
         back.rescale(&s).unwrap();
         back.translate(&m).unwrap();
         // Only an origin that was not given has become the centre.
-        let centred = text.contains("linear") && !text.contains("origin") || text == TEXTS[12];
+        let centred = text.contains("linear") && !text.contains("origin") || text == TEXTS[15];
         let text = if centred { back.to_string() } else { text.to_string() };
         let of_x = kernel(&text);
         for _ in 0..20 {
@@ -332,6 +348,8 @@ fn errors_have_a_place() {
         ("gaussian[x0]", 9, "\"x0\": an input is meant"),
         ("gaussian(1, 2)[x1]", 14, "\"[\": one input has one length"),
         ("periodic", 0, "\"periodic\": it needs its period"),
+        ("cosine", 0, "\"cosine\": it needs its period"),
+        ("cosine(1, width=2)", 10, "\"width\": cosine has period="),
         ("periodic(width=2)", 0, "\"periodic\": it needs its period"),
         ("polynomial(2)", 11, "\"2\": polynomial has degree=, gamma=, offset=, length=, origin="),
         ("polynomial(degree=2.5)", 18, "\"2.5\": a degree is a whole number"),

@@ -15,3 +15,5 @@ mod own_scalar;
 mod robust_curve;
 #[path = "../../examples/sensor.rs"]
 mod sensor;
+#[path = "../../examples/stream.rs"]
+mod stream;

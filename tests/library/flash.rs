@@ -2,7 +2,7 @@
 use crate::common;
 
 use common::problem::Problem;
-use kgard::{Error, Gaussian, Plan, PlanRef, Regularizer, Stop, Workspace};
+use kgard::{Error, Gaussian, Plan, PlanBytes, PlanRef, Regularizer, Stop, Workspace};
 
 fn plans(n: usize) -> Vec<Plan<f64, Gaussian<f64>>> {
     let problem = Problem::new(n, 2, 3, 0.1, 8);
@@ -39,6 +39,23 @@ fn bytes_are_borrowed_as_the_same_plan() {
             let (borrowed, points) = PlanRef::<f32>::from_bytes(bytes).unwrap();
             assert_eq!(borrowed, narrow.as_ref());
             assert_eq!(points, narrow.points());
+        });
+    }
+}
+
+#[test]
+fn bytes_are_checked_once_and_opened_often() {
+    for plan in plans(9) {
+        with_bytes(&plan.to_bytes(), 0, |bytes| {
+            let checked = PlanBytes::new(bytes).unwrap();
+            for _ in 0..2 {
+                assert_eq!(checked.open::<f64>().unwrap().0, plan.as_ref());
+            }
+            assert!(checked.open::<f32>().unwrap_err().to_string().contains("scalar type"));
+        });
+        with_bytes(&plan.to_bytes(), 3, |bytes| {
+            let checked = PlanBytes::new(bytes).unwrap();
+            assert!(checked.open::<f64>().unwrap_err().to_string().contains("include_plan!"));
         });
     }
 }

@@ -5,8 +5,8 @@ use approx::assert_relative_eq;
 use common::problem::Random;
 use kgard::kernel::{cross_gram, gram};
 use kgard::{
-    Gaussian, Kernel, Laplacian, Linear, Matern12, Matern32, Matern52, PerInput, Periodic, Points,
-    Polynomial, RationalQuadratic, Shape,
+    Cosine, Gaussian, Kernel, Laplacian, Linear, Matern12, Matern32, Matern52, PerInput, Periodic,
+    Points, Polynomial, RationalQuadratic, Shape,
 };
 
 const A: [f64; 3] = [0.1, -0.4, 0.7];
@@ -69,6 +69,7 @@ fn gram_matrices_are_symmetric_and_positive_semi_definite() {
     check(&Matern12::new(0.7));
     check(&Matern32::new(0.7));
     check(&Periodic::per_input([0.7, 3.0]).with_width(0.6));
+    check(&Cosine::per_input([0.7, 3.0]));
     check(&PerInput::new(Shape::Matern32, [0.7, 3.0]));
     check(&Matern52::new(0.7));
     check(&RationalQuadratic::new(0.7, 1.5));

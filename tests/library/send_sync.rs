@@ -8,6 +8,7 @@ use kgard::kernel::{ParseKernelError, Product, Role, Scaled, Sum};
 use kgard::linalg::cholesky::Extending;
 use kgard::line::*;
 use kgard::regression::stop::Reading;
+use kgard::space::*;
 use kgard::theory::Identification;
 use kgard::tune::{Model, Prediction, Trend, Tuner, Uncertainty, Unit};
 use kgard::*;
@@ -26,9 +27,9 @@ are_shared! {
     Error, Points<'_, f64>,
     G, Laplacian<f64>, Matern12<f64>, Matern32<f64>, Matern52<f64>, RationalQuadratic<f64>,
     Linear, Polynomial<f64>, Sum<G, G>, Product<G, G>, Scaled<G, f64>,
-    PerInput<f64, [f64; 2]>, Shape<f64>, Periodic<f64>, AnyKernel<f64>, ParseKernelError, Role,
+    PerInput<f64, [f64; 2]>, Shape<f64>, Periodic<f64>, Cosine<f64>, AnyKernel<f64>, ParseKernelError, Role,
     Regularizer<'_, f64>, Stop<f64>, StopReason, Reading, Progress<'_, f64>,
-    System<'_, f64>, PlanRef<'_, f64>, FitRef<'_, f64>, Workspace<'_, f64>, Outlier<f64>,
+    System<'_, f64>, PlanRef<'_, f64>, PlanBytes<'_>, FitRef<'_, f64>, Workspace<'_, f64>, Outlier<f64>,
     Plan<f64, G>, Fit<f64, G>,
     Tuner<f64>, Tuner<f64, G>, Model<f64, G>, Prediction<f64>, Uncertainty<'_, f64, G>, Unit<f64>,
     kgard::Penalty, Trend,
@@ -41,9 +42,12 @@ are_shared! {
     Bm3d<f64>, Stage<f64>, Transform, Trust<'_, f64>,
     Extending<'_, f64>,
     Line<f64, Matern32<f64>, 2, 1>, LineFit<f64, Matern32<f64>, 2, 1>,
+    FixedLag<f64, Matern32<f64>, 2, 16>, Cleaned<f64>,
     LineRef<'_, f64, Matern32<f64>, 2, 1>, LineFitRef<'_, f64, Matern32<f64>, 2, 1>,
     LineMemory<'_, f64, MaternGap<f64>, 2, 1>, Cell<f64, MaternGap<f64>, 2, 1>, Node<f64, 1>,
     LineTuner<'_, f64, fn(f64) -> G, 1>, LineTuned<f64>, Predicted<f64>,
+    Space<f64, G>, SpaceFit<f64, G>, LowRank<f64, G>, LowRankFit<f64, G>, Regions<f64, G>,
+    RegionsFit<f64, G>, SpaceTuner<f64>, SpaceTuned<f64>, Way<f64>,
     Transition<[[f64; 2]; 2]>,
 }
 

@@ -444,3 +444,44 @@ fn a_second_look_finds_what_was_hidden() {
     assert!(tune::second_look(&plan.as_ref(), &problem.y, &[999]).is_err());
     assert!(tune::second_look(&plan.as_ref(), &problem.y[1..], &[]).is_err());
 }
+
+/// Outliers of one size say nothing of the noise's own tails: these stay, where a limit
+/// that only counts outliers flags one or two of them a data set.
+#[test]
+fn tails_of_the_noise_are_no_outliers() {
+    let mut false_alarms = 0;
+    for seed in 0..12 {
+        let mut random = Random(100 + seed);
+        let x: Vec<f64> = (0..150).map(|i| f64::from(i) / 15.0).collect();
+        let mut y: Vec<f64> = x.iter().map(|x| 3.0 * x.sin() + 0.3 * random.normal()).collect();
+        let wrong: Vec<usize> = (0..150).filter(|i| i % 6 == (i / 6) % 5).collect();
+        for &i in &wrong {
+            y[i] += if random.uniform() < 0.5 { -6.0 } else { 6.0 };
+        }
+        let model = Tuner::new().fit(&x, &y).unwrap();
+        assert_eq!(missed(model.outliers(), &wrong), 0, "{seed}");
+        false_alarms += model.outliers().len() - wrong.len();
+    }
+    assert!(false_alarms <= 4, "{false_alarms} of {}", 12 * 125);
+}
+
+/// Functions that swing around their mean are waves to the tuner, and the better for it.
+#[test]
+fn waves_are_found() {
+    let sinc = |x: f64| if x == 0.0 { 1.0 } else { (20.0 * x).sin() / (20.0 * x) };
+    let (mut with, mut without) = (0.0, 0.0);
+    for seed in 0..6 {
+        let mut random = Random(seed);
+        let x: Vec<f64> = (0..199).map(|i| f64::from(i) / 100.0 - 0.99).collect();
+        let y: Vec<f64> = x.iter().map(|&x| sinc(x) + 0.03 * random.normal()).collect();
+        let error = |model: &Model<f64, AnyKernel<f64>>| {
+            let at = |i: u32| f64::from(i) / 100.0 - 0.985;
+            (0..198).map(|i| (model.predict(&[at(i)]).unwrap() - sinc(at(i))).powi(2)).sum::<f64>()
+        };
+        let model = Tuner::new().fit(&x, &y).unwrap();
+        assert!(model.kernel().to_string().contains("cosine"), "{}", model.kernel());
+        with += error(&model);
+        without += error(&Tuner::with_kernel(kernel("gaussian")).fit(&x, &y).unwrap());
+    }
+    assert!(with < 0.97 * without, "{with} {without}");
+}

@@ -1,6 +1,6 @@
 //! The checks that take nothing but the ordinary toolchain.
 
-use crate::steps::{Outcome, Trouble};
+use crate::steps::{Outcome, Trouble, failed};
 use crate::tools::{answer, cargo, expect_failure, root, run, target_dir};
 
 /// The packages of the other workspace that compile for this machine.
@@ -8,6 +8,12 @@ const FIRMWARE_HERE: &str = "-p kgard-firmware-common -p kgard-freestanding";
 
 /// What the library says when it has no mathematical functions.
 const NO_MATHEMATICS: &str = "enable the feature `std`, or `libm`";
+
+/// How to get cargo-deny.
+const DENY: &str = "`cargo install --locked cargo-deny` (some minutes), and try again";
+
+/// Seconds for each door; they run side by side on the cores.
+const FUZZ_SECONDS: &str = "20";
 
 /// The features of the library from the bottom up.
 const LEVELS: [&str; 3] =
@@ -23,7 +29,7 @@ pub(crate) fn formatting() -> Outcome {
     run(cargo("fmt --all -- --check"))?;
     // By name: `--all` would take in the library a second time.
     run(cargo(&format!(
-        "fmt --manifest-path firmware/Cargo.toml {FIRMWARE_HERE} -p kgard-cortex-m4 -- --check"
+        "fmt --manifest-path firmware/Cargo.toml {FIRMWARE_HERE} -p kgard-cortex-m4 -p kgard-budget -- --check"
     )))
 }
 
@@ -73,6 +79,82 @@ pub(crate) fn documentation() -> Outcome {
     run(doc)
 }
 
+/// What `deny.toml` says of licences, duplicates and sources, by cargo-deny; without
+/// it the licences alone.
+pub(crate) fn dependencies() -> Outcome {
+    licences()?;
+    if answer(cargo("deny --version")).is_none() {
+        return Err(Trouble::Skipped(format!("licences only: {DENY}")));
+    }
+    run(cargo("deny --all-features check bans licenses sources"))
+}
+
+/// Known vulnerabilities of the dependencies.
+pub(crate) fn advisories() -> Outcome {
+    if answer(cargo("deny --version")).is_none() {
+        return Err(Trouble::Skipped(DENY.into()));
+    }
+    if answer(cargo("deny --all-features fetch db")).is_none() {
+        let text = "the database of vulnerabilities cannot be fetched from github.com";
+        return Err(Trouble::Skipped(text.into()));
+    }
+    run(cargo("deny --all-features check advisories"))
+}
+
+/// The licences of all dependencies, without any tool.
+fn licences() -> Outcome {
+    let text = answer(cargo("metadata --format-version 1 --all-features --locked"))
+        .ok_or_else(|| failed("`cargo metadata` failed"))?;
+    let list = std::fs::read_to_string(root().join("deny.toml"))
+        .map_err(|error| failed(format!("deny.toml: {error}")))?;
+    let allowed: Vec<&str> = list
+        .lines()
+        .find_map(|line| line.strip_prefix("allow = ["))
+        .ok_or_else(|| failed("deny.toml has no list of licences"))?
+        .split('"')
+        .collect();
+    let mut count = 0;
+    // Each package has one; its identifier stands before it.
+    for (before, after) in text.match_indices("\"license\":").map(|(at, _)| text.split_at(at)) {
+        let name = before.rsplit("\"name\":\"").next().and_then(|rest| rest.split('"').next());
+        let name = name.unwrap_or_default();
+        let licence = after["\"license\":".len()..].trim_start_matches('"').split('"').next();
+        let licence = licence.unwrap_or_default();
+        if !is_allowed(licence, &allowed) {
+            return Err(failed(format!("{name}: the licence {licence:?} is not in deny.toml")));
+        }
+        count += 1;
+    }
+    if count == 0 {
+        return Err(failed("`cargo metadata` tells no licences"));
+    }
+    println!("licences of {count} packages: allowed");
+    Ok(())
+}
+
+/// Whether one of the alternatives of an expression consists of licences of the list.
+fn is_allowed(expression: &str, allowed: &[&str]) -> bool {
+    let plain = expression.replace(['(', ')'], "").replace('/', " OR ");
+    plain.split(" OR ").any(|alternative| {
+        alternative.split(" AND ").all(|licence| {
+            let licence = licence.split(" WITH ").next().unwrap_or_default().trim();
+            allowed.contains(&licence)
+        })
+    })
+}
+
+/// The library as crates.io would get it: built from the package alone.
+pub(crate) fn package() -> Outcome {
+    run(cargo("package -p kgard --allow-dirty"))
+}
+
+/// Each door of the library under mutated input.
+pub(crate) fn fuzz() -> Outcome {
+    let mut tests = cargo("test -p kgard -p kgard-cli --all-features --test fuzz -- --nocapture");
+    tests.env("KGARD_FUZZ_SECONDS", FUZZ_SECONDS);
+    run(tests)
+}
+
 /// Noisy pictures of many kinds, and the clean ones.
 pub(crate) fn pictures(directory: &str) -> Outcome {
     let mut example = cargo("run --release -p kgard-cli --example pictures --");
@@ -98,4 +180,26 @@ fn component(subcommand: &str, name: &str) -> Outcome {
         return Ok(());
     }
     Err(Trouble::Skipped(format!("`rustup component add {name}`, and try again")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_allowed;
+
+    #[test]
+    fn licences() {
+        let allowed = ["MIT", "Apache-2.0", "Unicode-3.0"];
+        for good in [
+            "MIT",
+            "MIT/Apache-2.0",
+            "MIT OR Apache-2.0 OR LGPL-2.1-or-later",
+            "(MIT OR Apache-2.0) AND Unicode-3.0",
+            "Apache-2.0 WITH LLVM-exception",
+        ] {
+            assert!(is_allowed(good, &allowed), "{good}");
+        }
+        for bad in ["", "null,", "GPL-3.0", "MIT AND GPL-3.0", "LGPL-2.1 OR GPL-3.0"] {
+            assert!(!is_allowed(bad, &allowed), "{bad}");
+        }
+    }
 }

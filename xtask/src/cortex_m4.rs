@@ -4,8 +4,8 @@ use crate::emulator::Emulator;
 use crate::steps::{Outcome, Trouble};
 use crate::sysroot::{compiled, distribution_version, host, of_toolchain};
 use crate::tools::{
-    cargo, command, exists, expect_code, install, run, run_within, target_dir, undisturbed,
-    with_arguments,
+    cargo, command, exists, expect_code, expect_failure, install, run, run_within, target_dir,
+    undisturbed, with_arguments,
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,11 +14,13 @@ use std::time::Duration;
 const TARGET: &str = "thumbv7em-none-eabihf";
 
 /// The programs, and how each has to end.
-const PROGRAMS: [(&str, i32); 6] = [
+const PROGRAMS: [(&str, i32); 8] = [
     ("planned-rkhs", 0),
     ("planned-l2", 0),
     ("stored-rkhs", 0),
     ("stored-l2", 0),
+    ("stream", 0),
+    ("automatic", 0),
     ("agreement", 0),
     // On purpose: see its source.
     ("overflow", 102),
@@ -47,22 +49,53 @@ pub(crate) enum Route {
     Distribution,
 }
 
+/// How the programs are compiled: for speed and for size, and the folder of each.
+const PROFILES: [&str; 2] = ["release", "small"];
+/// What a program that could panic does not find when it is linked.
+const NO_PANIC: &str = "kgard_code_that_can_panic";
+
 /// Builds the firmware, and runs it.
 pub(crate) fn run_all(route: Route) -> Outcome {
     let emulator = Emulator::get()?;
-    let (mut build, target_dir) =
-        if route == Route::Any && has_target()? { ordinary() } else { distribution()? };
-    build.args("build --release --manifest-path firmware/Cargo.toml -p kgard-cortex-m4".split(' '));
-    build.args(["--target", TARGET]).arg("--target-dir").arg(&target_dir);
-    run(build)?;
-    for (program, code) in PROGRAMS {
-        let mut board = emulator.command(MACHINE);
-        board.arg("-kernel").arg(target_dir.join(TARGET).join("release").join(program));
-        // It writes to stderr what the firmware says, which is a result here.
-        board.stderr(std::io::stdout());
-        expect_code(board, code, PATIENCE)?;
+    let compiler = Compiler::get(route)?;
+    for profile in PROFILES {
+        run(compiler.build("kgard-cortex-m4", profile)?)?;
+        for (program, code) in PROGRAMS {
+            let mut board = emulator.command(MACHINE);
+            board.arg("-kernel").arg(compiler.target_dir.join(TARGET).join(profile).join(program));
+            // It writes to stderr what the firmware says, which is a result here.
+            board.stderr(std::io::stdout());
+            expect_code(board, code, PATIENCE)?;
+        }
     }
-    Ok(())
+    // These are not run: that they link says that they fit and cannot panic.
+    run(compiler.build("kgard-budget", "small")?)?;
+    let mut sneaking = compiler.build("kgard-budget", "small")?;
+    sneaking.args(["--features", "sneak-panic"]);
+    expect_failure(sneaking, NO_PANIC)
+}
+
+/// A compiler for the target, and where it puts what it makes.
+struct Compiler {
+    route: Route,
+    target_dir: PathBuf,
+}
+
+impl Compiler {
+    fn get(route: Route) -> Result<Self, Trouble> {
+        let route =
+            if route == Route::Any && has_target()? { Route::Any } else { Route::Distribution };
+        let folder = if route == Route::Any { "firmware" } else { "firmware/distribution" };
+        Ok(Self { route, target_dir: target_dir().join(folder) })
+    }
+
+    /// The command that builds a package.
+    fn build(&self, package: &str, profile: &str) -> Result<Command, Trouble> {
+        let mut build = if self.route == Route::Any { ordinary() } else { distribution()? };
+        build.args(["build", "--manifest-path", "firmware/Cargo.toml", "--target", TARGET]);
+        build.args(["-p", package, "--profile", profile]).arg("--target-dir").arg(&self.target_dir);
+        Ok(build)
+    }
 }
 
 /// Whether the compiler at hand has the target, if need be after adding it.
@@ -75,13 +108,13 @@ fn has_target() -> Result<bool, Trouble> {
     Ok(folder.exists())
 }
 
-/// The cargo at hand, and a target directory.
-fn ordinary() -> (Command, PathBuf) {
-    (undisturbed(cargo("")), target_dir().join("firmware"))
+/// The cargo at hand.
+fn ordinary() -> Command {
+    undisturbed(cargo(""))
 }
 
-/// Debian's cargo, set up to use a private sysroot, and a target directory.
-fn distribution() -> Result<(Command, PathBuf), Trouble> {
+/// Debian's cargo, set up to use a private sysroot.
+fn distribution() -> Result<Command, Trouble> {
     if distribution_version().is_none() {
         install(COMPILER_PACKAGES)?;
     }
@@ -97,5 +130,5 @@ fn distribution() -> Result<(Command, PathBuf), Trouble> {
     let linker = tools.join("rust-lld");
     let linker = if linker.exists() { linker.as_path() } else { Path::new("ld.lld") };
     cargo.env("CARGO_TARGET_THUMBV7EM_NONE_EABIHF_LINKER", linker);
-    Ok((cargo, target_dir().join("firmware/distribution")))
+    Ok(cargo)
 }

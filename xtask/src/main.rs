@@ -8,6 +8,7 @@ mod no_std;
 mod steps;
 mod sysroot;
 mod tools;
+mod train;
 mod web;
 
 use cortex_m4::Route;
@@ -18,8 +19,10 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   test             every check: formatting, lints, tests, features,
-                   documentation, no_std, a browser, and a Cortex-M4 in QEMU
+                   documentation, dependencies, the package, fuzzing, no_std,
+                   a browser, and a Cortex-M4 in QEMU
   test --quick     formatting, lints and tests only
+  test --fuzz      mutated input for each door of the library only
   test --web       the tests in a browser only
   firmware         the programs without std only; prints their figures
   firmware --distribution
@@ -28,6 +31,9 @@ usage: cargo xtask COMMAND
   doc              the documentation, in target/doc
   pictures DIR     noisy pictures as cameras, microscopes, telescopes and
                    screens make them, with the clean ones, from seeds
+  train [--pictures DIR]
+                   the classifier's weights in models/, from the pictures in
+                   DIR or in target/pictures
   bench            the benchmarks
   bench regression --problems DIR
                    the tuner on regression problems, beside rivals";
@@ -41,16 +47,25 @@ fn main() -> ExitCode {
             quick(&mut steps, gpu::adapter);
             steps.run("feature levels", checks::feature_levels);
             steps.run("documentation", checks::documentation);
+            steps.run("dependencies", checks::dependencies);
+            steps.run("advisories", checks::advisories);
+            steps.run("package", checks::package);
+            steps.run("fuzz", checks::fuzz);
             steps.run("no_std: restricted sysroots", no_std::restricted_sysroots);
             web(&mut steps);
             firmware(&mut steps, Route::Any);
         }
         ["test", "--quick"] => quick(&mut steps, gpu::installed_adapter),
         ["test", "--web"] => web(&mut steps),
+        ["test", "--fuzz"] => steps.run("fuzz", checks::fuzz),
         ["firmware"] => firmware(&mut steps, Route::Any),
         ["firmware", "--distribution"] => firmware(&mut steps, Route::Distribution),
         ["doc"] => steps.run("documentation", checks::documentation),
         ["pictures", directory] => steps.run("pictures", || checks::pictures(directory)),
+        ["train"] => steps.run("train", || train::train(None)),
+        ["train", "--pictures", directory] => {
+            steps.run("train", || train::train(Some(directory)));
+        }
         ["bench"] => steps.run("benchmarks", checks::benchmarks),
         ["bench", "regression", "--problems", directory] => {
             steps.run("regression", || checks::regression(directory));

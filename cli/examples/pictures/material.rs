@@ -143,6 +143,7 @@ pub(crate) fn all(seed: u64) -> Vec<Material> {
     all.push(columns(seed));
     all.extend(twelve_bits(seed));
     all.push(white(seed));
+    all.extend((0..4).map(|number| cloth(number, seed)));
     all
 }
 
@@ -559,4 +560,97 @@ pub(crate) fn white(seed: u64) -> Material {
     let clean = photograph();
     let noisy = clean.map(|f| f + 20.0 * random.gaussian());
     material("white", "sigma 20", noisy.bytes(), clean.bytes())
+}
+
+/// The ways in which the threads of a cloth lie.
+#[derive(Clone, Copy)]
+enum Weave {
+    Plain,
+    Stripes,
+    /// Stripes that become wider.
+    Chirp,
+    Twill,
+    Herringbone,
+    Checked,
+}
+
+/// A piece of cloth: its threads, their distance in pixels, how far they are from the mean
+/// brightness, their direction, and how the piece is folded.
+struct Piece {
+    centre: (f64, f64),
+    weave: Weave,
+    period: f64,
+    contrast: f64,
+    angle: f64,
+    fold: (f64, f64, f64),
+}
+
+impl Piece {
+    fn at(&self, x: f64, y: f64) -> f64 {
+        let tau = std::f64::consts::TAU;
+        let (height, length, phase) = self.fold;
+        let folded = x + height * (tau * (y + 0.3 * x) / length + phase).sin();
+        let (u, v) = (
+            folded * self.angle.cos() + y * self.angle.sin(),
+            y * self.angle.cos() - folded * self.angle.sin(),
+        );
+        let wave = |t: f64| (tau * t / self.period).sin();
+        self.contrast
+            * match self.weave {
+                Weave::Plain => 0.0,
+                Weave::Stripes => wave(u),
+                Weave::Chirp => wave(u / (1.0 + 0.5 * (tau * u / 160.0).sin().powi(2))),
+                // Threads side by side, each of which is seen for a part of its length.
+                Weave::Twill => 0.6 * wave(u + v / 3.0) + 0.4 * wave(u) * wave(v / 1.5),
+                Weave::Herringbone => {
+                    let width = 8.0 * self.period;
+                    wave(0.7 * (u + (v.rem_euclid(2.0 * width) - width).abs()))
+                }
+                Weave::Checked => wave(u) * wave(v),
+            }
+    }
+}
+
+/// Cloth: pieces with regular threads, 3 to 9 pixels from each other, in folds, and plain ones,
+/// each on a soft shade of its own. Noise of deviation 12 and 8 % of impulses of 100. Cloth of a
+/// higher number is coarser and has more contrast.
+pub(crate) fn cloth(number: usize, seed: u64) -> Material {
+    const WEAVES: [Weave; 8] = [
+        Weave::Stripes,
+        Weave::Twill,
+        Weave::Herringbone,
+        Weave::Plain,
+        Weave::Chirp,
+        Weave::Checked,
+        Weave::Stripes,
+        Weave::Plain,
+    ];
+    let mut random = Random::new("cloth", seed, number as u64);
+    let n = 320;
+    let tau = std::f64::consts::TAU;
+    let pieces = WEAVES.map(|weave| Piece {
+        centre: (n as f64 * random.uniform(), n as f64 * random.uniform()),
+        weave,
+        period: (3.0 + number as f64) * (1.0 + random.uniform()) * 0.9,
+        contrast: (12.0 + 8.0 * number as f64) * (1.0 + random.uniform()),
+        angle: tau * random.uniform(),
+        fold: (1.0 + 5.0 * random.uniform(), 60.0 + 80.0 * random.uniform(), random.uniform()),
+    });
+    let shades = WEAVES.map(|_| (70.0 + 110.0 * random.uniform(), tau * random.uniform()));
+    let clean = Grey::new(n, n, |x, y| {
+        let (x, y) = (x as f64, y as f64);
+        let distance = |piece: &Piece| (piece.centre.0 - x).hypot(piece.centre.1 - y);
+        let nearest = (0..pieces.len())
+            .min_by(|&a, &b| distance(&pieces[a]).total_cmp(&distance(&pieces[b])))
+            .unwrap_or(0);
+        let (mean, phase) = shades[nearest];
+        let soft = 25.0 * (tau * (x * phase.cos() + y * phase.sin()) / 220.0).sin();
+        (mean + soft + pieces[nearest].at(x, y)).clamp(0.0, 255.0)
+    });
+    let noisy = clean.map(|f| {
+        let impulse = if random.uniform() < 0.08 { random.sign(100.0) } else { 0.0 };
+        f + impulse + 12.0 * random.gaussian()
+    });
+    let name = ["cloth0", "cloth1", "cloth2", "cloth3"][number];
+    material(name, "threads; sigma 12, 8 % of impulses of 100", noisy.bytes(), clean.bytes())
 }

@@ -3,7 +3,7 @@
 use crate::args::FitArgs;
 use crate::error::{Error, Result};
 use crate::input::{Source, not_both_stdin};
-use crate::memory::check_room;
+use crate::many::{MANY, Many};
 use crate::messages::{detail, instead_of_stdout, message, warn};
 use crate::method::{Method, Recipe};
 use crate::model::{Head, Model};
@@ -31,7 +31,6 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
     // A mistake in the grid is better found before the work than after it.
     let grid = args.predict.as_deref().map(|grid| Table::read(Source::new(grid))).transpose()?;
     let points = Points::new(&data.inputs, data.dim)?;
-    check_room(points.len())?;
     let start = Instant::now();
     let size = counted(points.len(), "point");
     let work = Work::begin(format!("choosing parameters for {size}"));
@@ -49,11 +48,14 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
         chosen.elapsed().as_secs_f64()
     ));
     let parameters = Parameters::new(&recipe, kernel);
-    let tuned = match recipe {
-        Recipe::Automatic { model, .. } => Some(model),
-        _ => None,
+    let (tuned, many) = match recipe {
+        Recipe::Automatic { model, .. } => (Some(model), None),
+        Recipe::Many { many, .. } => (None, Some(many)),
+        _ => (None, None),
     };
+    check_many(args, many.as_deref())?;
     if tuned.is_none()
+        && many.is_none()
         && let Some((_, option)) = args.tuning_options().into_iter().find(|(given, _)| *given)
     {
         return Err(Error::usage(format!(
@@ -67,6 +69,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
         data: &data,
         solution: &solution,
         tuned: tuned.as_deref(),
+        many: many.as_deref(),
     };
     let text = if args.json { report.json()? } else { report.summary() };
 
@@ -78,7 +81,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
         times: data.times_or_nothing(),
         bias: solution.bias,
         coefficients: solution.coefficients.clone(),
-        points: points.iter().map(<[f64]>::to_vec).collect(),
+        points: expanded_in(many.as_deref(), points),
         slopes: tuned.as_ref().map(|tuned| tuned.slopes()).unwrap_or_default(),
         tuned,
     };
@@ -109,6 +112,35 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
         Ok(())
     } else {
         to_stdout(text.as_bytes())
+    }
+}
+
+/// The points that the function is expanded in.
+fn expanded_in(many: Option<&Many>, points: Points<'_, f64>) -> Vec<Vec<f64>> {
+    let of_its_own = many.and_then(|many| many.expansion.as_ref()?.points.as_ref());
+    match of_its_own {
+        Some(own) => own.chunks_exact(points.dim()).map(<[f64]>::to_vec).collect(),
+        None => points.iter().map(<[f64]>::to_vec).collect(),
+    }
+}
+
+/// Options that a fit of many points has no answer to.
+fn check_many(args: &FitArgs, many: Option<&Many>) -> Result<()> {
+    let Some(many) = many else { return Ok(()) };
+    if args.interval.is_some() {
+        return Err(Error::usage(format!(
+            "--interval is for at most {MANY} points here: drop it, fit a part of the rows, or \
+             clean a series with `kgard clean`, which has intervals"
+        )));
+    }
+    let wanted = [(args.output.is_some(), "-o"), (args.predict.is_some(), "--predict")];
+    match wanted.into_iter().find(|(given, _)| *given) {
+        Some((_, option)) if many.expansion.is_none() => Err(Error::failed(format!(
+            "{option}: the function has too many features for one expansion, and was fitted in \
+             {}: drop {option}, or fit a part of the rows",
+            many.way
+        ))),
+        _ => Ok(()),
     }
 }
 

@@ -6,6 +6,7 @@ use super::method::{DEFAULT_METHOD, Method};
 use super::settings::{Norm, Settings, StopRule};
 use crate::device::{Device, DeviceArgs};
 use crate::error::{Error, Result};
+use crate::memory::PictureMemory;
 use crate::number::{not_negative, positive};
 use crate::output::is_stdout;
 use crate::pictures::Format;
@@ -293,6 +294,16 @@ impl DenoiseArgs {
     /// The device for a job of this many pixels; `None` is the processor.
     pub(super) fn open_device(&self, pixels: u64) -> Result<Option<Device>> {
         if self.method().runs_on_gpus() { self.device.open(pixels) } else { Ok(None) }
+    }
+
+    /// Memory of the method: as measured (RELIABILITY.md), and a tenth more.
+    pub(crate) fn memory(&self) -> PictureMemory {
+        let (pixel, channel) = match self.method {
+            Method::Kgard => (7.0, 15.0),
+            Method::Bm3d => (0.0, 42.0),
+            Method::KgBm3d | Method::RbRvm => (73.0, 40.0),
+        };
+        PictureMemory { pixel, channel }
     }
 
     /// The method and its settings.

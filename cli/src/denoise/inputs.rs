@@ -1,9 +1,14 @@
 //! The pictures that the command line names: files, folders and patterns.
 
 use crate::error::{Error, Result};
+use crate::messages::note;
+use crate::number::counted;
 use crate::pictures::Format;
 use glob::{MatchOptions, glob_with};
 use std::path::{Path, PathBuf};
+
+/// Skipped files that are named.
+const NAMED: usize = 5;
 
 /// Whether it can stand for more than one picture: a folder, or a pattern that
 /// no shell has expanded.
@@ -38,13 +43,27 @@ fn pictures_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let unreadable = |error: std::io::Error| {
         Error::failed(format!("{}: cannot be read: {error}", folder.display()))
     };
-    let mut pictures = Vec::new();
+    let (mut pictures, mut skipped) = (Vec::new(), Vec::new());
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
         let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        if !hidden && path.is_file() && Format::by_name(&path).is_some() {
-            pictures.push(path);
+        if hidden || !path.is_file() {
+            continue;
         }
+        if Format::by_name(&path).is_some() { pictures.push(path) } else { skipped.push(path) }
+    }
+    if !skipped.is_empty() {
+        skipped.sort();
+        let names: Vec<_> =
+            skipped.iter().filter_map(|path| path.file_name()).take(NAMED).collect();
+        let names: Vec<_> = names.iter().map(|name| name.to_string_lossy()).collect();
+        let more = if skipped.len() > NAMED { ", ..." } else { "" };
+        note(&format!(
+            "{}: skipped {} with other names than pictures have: {}{more}",
+            folder.display(),
+            counted(skipped.len(), "file"),
+            names.join(", ")
+        ));
     }
     if pictures.is_empty() {
         return Err(Error::failed(format!("{}: there is no picture in it", folder.display())));

@@ -9,9 +9,10 @@ use super::{compare, map};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::input::Source;
+use crate::memory::{available, check_picture};
 use crate::metrics::Score;
 use crate::output::Staged;
-use crate::pictures::{Format, Picture, check_finite, check_same_kind, destination, refused};
+use crate::pictures::{Format, Picture, Size, check_finite, check_same_kind, destination, refused};
 use image::DynamicImage;
 use kgard::denoise::Masks;
 use kgard::interop::image::{peak, planes, with_planes};
@@ -64,7 +65,10 @@ impl<'a> Job<'a> {
         let start = Instant::now();
         self.files.check(self.args)?;
         let source = Source::new(&self.files.input);
-        Ok(Input { start, name: source.to_string(), picture: Picture::read(source)? })
+        let (bytes, name) = (source.read()?, source.to_string());
+        check_picture(&name, Size::of(&bytes, &name)?, self.args.memory(), available())?;
+        let picture = Picture::decode(&bytes, &name)?;
+        Ok(Input { start, name, picture })
     }
 
     /// Denoises it and writes what is wanted.

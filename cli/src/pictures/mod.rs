@@ -9,6 +9,7 @@ mod tiff;
 mod write;
 
 pub(crate) use format::Format;
+pub(crate) use read::Size;
 
 use crate::error::{Error, Result};
 use crate::output::is_stdout;

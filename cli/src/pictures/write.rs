@@ -1,6 +1,6 @@
 //! From a picture to bytes.
 
-use super::{Format, Picture, bit_depth, described};
+use super::{Format, Picture, bit_depth, described, tiff};
 use crate::error::{Error, Result};
 use crate::messages::note;
 use image::codecs::jpeg::JpegEncoder;
@@ -14,6 +14,8 @@ use std::io::{Cursor, Write};
 
 /// Of JPEG files; the artefacts of lower ones are noise again.
 const JPEG_QUALITY: u8 = 95;
+/// What is lost, in words.
+const EXIF_DATA: &str = "EXIF data";
 
 impl Picture {
     /// A file with these pixels, and with the profile and the EXIF data of this
@@ -44,6 +46,14 @@ impl Picture {
             )),
             other => Error::failed(format!("{name}: cannot be encoded: {other}")),
         })?;
+        let mut bytes = bytes.into_inner();
+        let mut lost = lost;
+        if format == Format::Tiff
+            && let Some(exif) = &self.exif
+            && tiff::add_metadata(&mut bytes, exif)
+        {
+            lost.retain(|&what| what != EXIF_DATA);
+        }
         for what in lost {
             note(&format!(
                 "{name}: the {what} of the input is left out, there is no place for it in \
@@ -51,7 +61,7 @@ impl Picture {
                 format.name()
             ));
         }
-        Ok(bytes.into_inner())
+        Ok(bytes)
     }
 
     /// Encodes; tells what had to be left out.
@@ -69,7 +79,7 @@ impl Picture {
         if let Some(exif) = &self.exif
             && encoder.set_exif_metadata(exif.clone()).is_err()
         {
-            lost.push("EXIF data");
+            lost.push(EXIF_DATA);
         }
         // Not by the methods of `DynamicImage`: they would change the type of the
         // pixels to one that the format can hold, without a word.

@@ -1,44 +1,37 @@
-//! Who may ask, and for how much.
+//! Who may ask.
 //!
 //! Any page that a browser shows can send requests to this machine. Two checks
 //! keep other sites out. A name that was made to point here (DNS rebinding)
 //! shows in `Host`; a request from a page of another site shows in `Origin`.
 
+use hyper::HeaderMap;
+use hyper::header::{HOST, ORIGIN};
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use tiny_http::Request;
 
-/// Pictures that may wait for the one that is worked on.
-const WAITING: usize = 8;
-
-/// What all requests share.
+/// The checks, for the address that is listened on.
 pub(super) struct Guard {
     address: SocketAddr,
-    /// The largest body, in bytes.
-    pub(super) limit: u64,
-    /// One picture at a time: each is worked on by all cores.
-    work: Mutex<()>,
-    waiting: AtomicUsize,
 }
 
-/// A place in the queue.
-pub(super) struct Place<'a>(&'a Guard);
-
 impl Guard {
-    pub(super) fn new(address: SocketAddr, limit: u64) -> Self {
-        Self { address, limit, work: Mutex::new(()), waiting: AtomicUsize::new(0) }
+    pub(super) fn new(address: SocketAddr) -> Self {
+        Self { address }
     }
 
     /// Why the request is not answered, if it is not.
-    pub(super) fn refuses(&self, request: &Request) -> Option<&'static str> {
-        let host = header(request, "Host").unwrap_or_default();
-        // Who listens on another address has friends whose names are unknown.
-        if self.address.ip().is_loopback() && !self.is_ours(host) {
+    pub(super) fn refuses(&self, headers: &HeaderMap) -> Option<&'static str> {
+        if headers.get_all(HOST).iter().nth(1).is_some() {
+            return Some("the request names two hosts");
+        }
+        // Text that is no ASCII is the name of no host of ours.
+        let text = |value: &hyper::header::HeaderValue| value.to_str().unwrap_or("?").to_owned();
+        let host = headers.get(HOST).map(text).unwrap_or_default();
+        // Other machines may know this one by any name.
+        if self.address.ip().is_loopback() && !self.is_ours(&host) {
             return Some("the request is for another host: use the address that kgard printed");
         }
-        let origin = header(request, "Origin");
-        if origin.is_some_and(|origin| origin.strip_prefix("http://") != Some(host)) {
+        let mut origins = headers.get_all(ORIGIN).iter().map(text);
+        if origins.any(|origin| origin.strip_prefix("http://") != Some(&host)) {
             return Some("the request comes from the page of another site");
         }
         None
@@ -55,32 +48,6 @@ impl Guard {
             || name.trim_matches(['[', ']']) == self.address.ip().to_string();
         ours && port == Some(self.address.port())
     }
-
-    /// A place in the queue, if it is not too long.
-    pub(super) fn place(&self) -> Option<Place<'_>> {
-        let before = self.waiting.fetch_add(1, Ordering::SeqCst);
-        let place = Place(self);
-        (before < WAITING).then_some(place)
-    }
-}
-
-impl Place<'_> {
-    /// Waits for one's turn.
-    pub(super) fn turn(&self) -> MutexGuard<'_, ()> {
-        // What a panic left is nothing that another picture could be hurt by.
-        self.0.work.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-fn header<'a>(request: &'a Request, name: &'static str) -> Option<&'a str> {
-    let header = request.headers().iter().find(|header| header.field.equiv(name))?;
-    Some(header.value.as_str())
 }
 
 #[cfg(test)]
@@ -89,7 +56,7 @@ mod tests {
 
     #[test]
     fn names_of_this_machine() {
-        let guard = Guard::new(([127, 0, 0, 1], 8080).into(), 1);
+        let guard = Guard::new(([127, 0, 0, 1], 8080).into());
         for host in ["localhost:8080", "LOCALHOST:8080", "127.0.0.1:8080", "[::1]:8080"] {
             assert!(guard.is_ours(host), "{host}");
         }
@@ -98,17 +65,7 @@ mod tests {
         {
             assert!(!guard.is_ours(host), "{host}");
         }
-        let plain = Guard::new(([127, 0, 0, 2], 80).into(), 1);
+        let plain = Guard::new(([127, 0, 0, 2], 80).into());
         assert!(plain.is_ours("127.0.0.2") && plain.is_ours("[::1]"));
-    }
-
-    #[test]
-    fn the_queue_has_an_end() {
-        let guard = Guard::new(([127, 0, 0, 1], 0).into(), 1);
-        let mut places: Vec<_> = (0..super::WAITING).map(|_| guard.place()).collect();
-        assert!(places.iter().all(Option::is_some));
-        assert!(guard.place().is_none());
-        places.pop();
-        assert!(guard.place().is_some());
     }
 }

@@ -3,9 +3,10 @@
 use crate::denoise::{Cleaned, DenoiseArgs, clean};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::memory::{available, check_picture};
 use crate::messages::warn;
 use crate::metrics::json;
-use crate::pictures::{Format, Picture};
+use crate::pictures::{Format, Picture, Size};
 use clap::Parser;
 use image::DynamicImage;
 use std::time::Instant;
@@ -25,6 +26,10 @@ const OPTIONS: [&str; 10] = [
     "format",
 ];
 
+/// Share of the free memory that a picture may need: the files that wait and
+/// the answers that are read take some of the rest.
+const SHARE: f64 = 0.5;
+
 /// What the picture is called.
 const NAME: &str = "the file";
 
@@ -35,13 +40,46 @@ struct Line {
     options: DenoiseArgs,
 }
 
-/// Denoises the picture in these bytes. The query has options, as on the
-/// command line.
-pub(super) fn denoised(bytes: &[u8], query: &str, device: Option<&Device>) -> Result<Form> {
+/// Why a picture is not denoised.
+pub(super) struct Refused {
+    pub(super) status: u16,
+    pub(super) text: String,
+}
+
+impl Refused {
+    fn because(error: Error, failed: u16) -> Self {
+        match error {
+            Error::Usage(text) => Self { status: 400, text },
+            Error::Failed(text) => Self { status: failed, text },
+            Error::PipeClosed => Self { status: 500, text: "the work was broken off".into() },
+        }
+    }
+}
+
+/// The size of the picture in these bytes.
+pub(super) fn size(bytes: &[u8]) -> std::result::Result<Size, Refused> {
+    Size::of(bytes, NAME).map_err(|error| Refused::because(error, 422))
+}
+
+/// Denoises the picture in these bytes, if its working memory is within
+/// `memory`, or within half of what is free.
+pub(super) fn denoised(
+    bytes: &[u8],
+    size: Size,
+    options: &DenoiseArgs,
+    device: Option<&Device>,
+    memory: Option<f64>,
+) -> std::result::Result<Form, Refused> {
+    let memory = memory.or_else(|| available().map(|free| SHARE * free));
+    check_picture(NAME, size, options.memory(), memory)
+        .map_err(|error| Refused::because(error, 413))?;
+    form(bytes, options, device).map_err(|error| Refused::because(error, 422))
+}
+
+fn form(bytes: &[u8], options: &DenoiseArgs, device: Option<&Device>) -> Result<Form> {
     let start = Instant::now();
-    let options = options(query)?;
     let picture = Picture::decode(bytes, NAME)?;
-    let Cleaned { clean, outliers, report } = clean(&options, device, &picture.image, NAME)?;
+    let Cleaned { clean, outliers, report } = clean(options, device, &picture.image, NAME)?;
     let format = options.format().unwrap_or(picture.format);
     let file = picture.encode(&clean, format, NAME)?;
 
@@ -62,8 +100,12 @@ pub(super) fn denoised(bytes: &[u8], query: &str, device: Option<&Device>) -> Re
     Ok(form)
 }
 
-/// The options of a query, read by the parser of the command line.
-fn options(query: &str) -> Result<DenoiseArgs> {
+/// The options of a query, which are those of the command line.
+pub(super) fn options(query: &str) -> std::result::Result<DenoiseArgs, Refused> {
+    parsed(query).map_err(|error| Refused::because(error, 400))
+}
+
+fn parsed(query: &str) -> Result<DenoiseArgs> {
     let mut words = ["denoise", "-", "-o", "-"].map(str::to_owned).to_vec();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         if !OPTIONS.contains(&name.as_ref()) {

@@ -84,6 +84,73 @@ mod unix {
     }
 
     #[test]
+    fn links_to_files_that_are_not_there_yet() {
+        let folder = folder();
+        std::fs::create_dir(folder.path("sub")).expect("a folder");
+        symlink("sub/link.json", folder.path("link.json")).expect("a link");
+        symlink("model.json", folder.path("sub/link.json")).expect("a link");
+        folder.kgard(&format!("{FIT} -o link.json")).ok();
+        assert!(folder.path("link.json").is_symlink() && folder.path("sub/link.json").is_symlink());
+        assert!(folder.read("sub/model.json").starts_with('{'));
+        symlink("circle.json", folder.path("circle.json")).expect("a link");
+        folder.kgard(&format!("{FIT} -o circle.json")).fails(1, &["circle.json: "]);
+    }
+
+    /// What a program that was killed has left goes, what another one writes stays.
+    #[test]
+    fn files_that_were_left() {
+        let folder = folder();
+        let old = std::time::SystemTime::now() - std::time::Duration::from_mins(10);
+        let name = |name: &str| format!(".kgard-{name}.tmp");
+        for left in ["left", "written"] {
+            folder.write(&name(left), "half");
+            let file = std::fs::File::options().write(true).open(folder.path(&name(left)));
+            file.and_then(|file| file.set_modified(old)).expect("an older file");
+        }
+        folder.write(&name("young"), "half");
+        let writer = std::fs::File::open(folder.path(&name("written"))).expect("a file");
+        writer.lock().expect("a lock");
+        folder.kgard(&format!("{FIT} -o model.json")).ok();
+        let names = folder.names();
+        assert!(!names.contains(&name("left")), "{names:?}");
+        assert!(names.contains(&name("written")) && names.contains(&name("young")), "{names:?}");
+    }
+
+    /// Killed at any time, the program leaves the old file or the new one.
+    #[test]
+    fn killed() {
+        let folder = folder();
+        let old = "old";
+        folder.write("model.json", old);
+        let mut changed = 0;
+        for milliseconds in (0..60).step_by(3) {
+            let mut child = Command::new(assert_cmd::cargo::cargo_bin!("kgard"))
+                .args(FIT.split_whitespace())
+                .args(["-o", "model.json"])
+                .current_dir(folder.path(""))
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .expect("the program starts");
+            std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+            let _ = child.kill();
+            child.wait().expect("it ends");
+            let found = folder.read("model.json");
+            if found != old {
+                serde_json::from_str::<serde_json::Value>(&found).expect("a whole model");
+                changed += 1;
+            }
+        }
+        // Whatever was left is hidden, and known by its name.
+        for name in folder.names().iter().filter(|name| name.starts_with('.')) {
+            let end = std::path::Path::new(name).extension();
+            assert!(name.starts_with(".kgard-") && end.is_some_and(|end| end == "tmp"), "{name}");
+        }
+        folder.kgard(&format!("{FIT} -o model.json")).ok();
+        println!("{changed} of 20 runs had written their model");
+    }
+
+    #[test]
     fn devices_are_written_to_and_not_replaced() {
         let folder = folder();
         folder.kgard(&format!("{FIT} -o /dev/null")).ok();
@@ -92,7 +159,7 @@ mod unix {
     }
 
     #[test]
-    fn a_closed_pipe_is_no_error() {
+    fn a_closed_pipe_is_told_by_the_exit_code_only() {
         let folder = folder();
         let mut child = Command::new(assert_cmd::cargo::cargo_bin!("kgard"))
             .args(FIT.split_whitespace())
@@ -104,7 +171,8 @@ mod unix {
             .expect("the program starts");
         drop(child.stdout.take());
         let output = child.wait_with_output().expect("it ends");
-        assert_eq!(output.status.code(), Some(0));
+        // 128 + SIGPIPE, as of other programs.
+        assert_eq!(output.status.code(), Some(141));
         assert_eq!(output.stderr, b"");
     }
 

@@ -256,3 +256,46 @@ fn kernels_as_formulas() {
     let run = folder.kgard_args(&["fit", "data.csv", "--kernel", "gaussian(1)", "--sigma", "2"]);
     run.fails(2, &["the gaussian(1) kernel has no --sigma"]);
 }
+
+/// Rows of a smooth function of `dim` inputs with noise, every 500th off by 5.
+fn many_rows(n: usize, dim: usize) -> String {
+    let mut text = (0..dim).map(|j| format!("x{j},")).collect::<String>() + "y\n";
+    let mut state = 1_u64;
+    let mut uniform = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / f64::from(1_u32 << 31)
+    };
+    for i in 0..n {
+        let x: Vec<f64> = match dim {
+            1 => vec![i as f64 / 50.0],
+            _ => (0..dim).map(|_| uniform()).collect(),
+        };
+        let f = if dim == 1 { (0.5 * x[0]).sin() } else { x.iter().map(|x| (4.0 * x).sin()).sum() };
+        let wrong = if i % 500 == 250 { 5.0 } else { 0.0 };
+        let noise = 0.3 * (uniform() + uniform() + uniform() - 1.5);
+        text += &x.iter().map(|x| format!("{x},")).collect::<String>();
+        text += &format!("{}\n", f + noise + wrong);
+    }
+    text
+}
+
+#[test]
+fn many_points_take_another_way_and_say_which() {
+    let folder = Folder::new();
+    for (dim, way) in [(1, "exact on a line, in O(n)"), (2, "a kernel matrix of rank")] {
+        folder.write("many.csv", many_rows(5500, dim));
+        let json = folder.kgard("fit many.csv -o model.json --json").json();
+        assert!(json["way"].as_str().unwrap().starts_with(way), "{}", json["way"]);
+        let outliers = indices(&json);
+        assert!((0..11).all(|k| outliers.contains(&(500 * k + 250))), "{outliers:?}");
+        assert!(outliers.len() < 20, "{outliers:?}");
+        folder.write("grid.csv", if dim == 1 { "x0\n55.5\n" } else { "x0,x1\n0.3,0.6\n" });
+        let run = folder.kgard("predict model.json grid.csv");
+        let value: f64 =
+            run.ok().lines().nth(1).unwrap().rsplit(',').next().unwrap().parse().unwrap();
+        let truth = if dim == 1 { 27.75_f64.sin() } else { 1.2_f64.sin() + 2.4_f64.sin() };
+        assert!((value - truth).abs() < 0.1, "{value} for {truth}");
+        folder.kgard("fit many.csv --interval").fails(2, &["--interval", "5000 points"]);
+    }
+}

@@ -19,6 +19,7 @@ mod methods;
 mod metrics;
 #[cfg(not(feature = "gpu"))]
 mod no_gpu;
+mod pages;
 mod pictures;
 mod plan;
 mod plot;

@@ -79,10 +79,7 @@ pub(crate) fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     // The header's width, and no pixels to match.
     let mut huge = b"P5 4000000000 4000000000 255\n".to_vec();
     huge.extend([0; 100]);
-    let mut claimed = png.clone();
-    claimed[16..24].copy_from_slice(&[0, 1, 0x11, 0x70, 0, 1, 0x11, 0x70]);
-    let crc = crc32(&claimed[12..29]);
-    claimed[29..33].copy_from_slice(&crc.to_be_bytes());
+    let claimed = claims(70_000);
     vec![
         ("empty.png", Vec::new(), "is empty"),
         ("text.png", b"not a picture at all".to_vec(), "give PNG, JPEG, TIFF"),
@@ -95,8 +92,20 @@ pub(crate) fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     ]
 }
 
+/// A grey PNG whose header claims so many rows and columns, and has few of them.
+pub(crate) fn claims(side: u32) -> Vec<u8> {
+    let mut png = std::io::Cursor::new(Vec::new());
+    noisy(ColorType::L8, 40, 30).write_to(&mut png, image::ImageFormat::Png).expect("a PNG");
+    let mut png = png.into_inner();
+    png[16..20].copy_from_slice(&side.to_be_bytes());
+    png[20..24].copy_from_slice(&side.to_be_bytes());
+    let crc = crc32(&png[12..29]);
+    png[29..33].copy_from_slice(&crc.to_be_bytes());
+    png
+}
+
 /// The checksum of PNG's chunks.
-fn crc32(bytes: &[u8]) -> u32 {
+pub(crate) fn crc32(bytes: &[u8]) -> u32 {
     let step = |crc: u32, _| if crc & 1 == 1 { 0xedb8_8320 ^ (crc >> 1) } else { crc >> 1 };
     !bytes.iter().fold(!0, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), step))
 }

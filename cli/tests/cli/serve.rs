@@ -1,11 +1,13 @@
 //! `kgard serve`, as another program sees it.
 
-use crate::common::Folder;
-use crate::pictures::{decode, noisy};
+use crate::common::{Folder, Random};
+use crate::pictures::{claims, decode, noisy};
 use image::{ColorType, DynamicImage, ImageFormat};
 use std::io::{BufRead, BufReader, Cursor, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::thread::{scope, sleep};
+use std::time::{Duration, Instant};
 
 /// The program, as long as the test runs.
 struct Server {
@@ -44,9 +46,34 @@ impl Server {
         Self { child, host }
     }
 
+    fn connect(&self) -> TcpStream {
+        TcpStream::connect(&self.host).expect("a connection")
+    }
+
+    /// Begins to send a picture, and leaves it at half of it.
+    fn begin(&self) -> TcpStream {
+        let mut stream = self.connect();
+        let head = format!(
+            "POST /denoise HTTP/1.1\r\nHost: {}\r\nContent-Length: 1000\r\n\r\n",
+            self.host
+        );
+        stream.write_all(head.as_bytes()).expect("a head is sent");
+        stream.write_all(&[0; 500]).expect("half a body is sent");
+        stream
+    }
+
+    /// A number that Linux tells of the program.
+    #[cfg(target_os = "linux")]
+    fn status(&self, name: &str) -> u64 {
+        let path = format!("/proc/{}/status", self.child.id());
+        let text = std::fs::read_to_string(path).expect("the program runs");
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("a line");
+        line.split_whitespace().next().expect("a number").parse().expect("a number")
+    }
+
     /// Sends a request with these lines after the first.
     fn ask(&self, line: &str, headers: &[&str], body: &[u8]) -> Answer {
-        let mut stream = TcpStream::connect(&self.host).expect("a connection");
+        let mut stream = self.connect();
         let mut head = format!("{line} HTTP/1.1\r\nConnection: close\r\n");
         for header in headers {
             head.push_str(header);
@@ -219,7 +246,7 @@ fn many_at_once() {
     let server = Server::new("");
     let pictures: Vec<Vec<u8>> =
         (0..6).map(|i| bytes(&noisy(ColorType::L8, 30 + i, 24), ImageFormat::Png)).collect();
-    std::thread::scope(|scope| {
+    scope(|scope| {
         for (picture, width) in pictures.iter().zip(30..) {
             let server = &server;
             scope.spawn(move || {
@@ -242,8 +269,176 @@ fn addresses() {
     let port = server.host.rsplit(':').next().expect("a port");
     let run = folder.kgard(&format!("serve --host ::1 --port {port}"));
     run.fails(1, &["cannot be listened on", "--port 0"]);
+    for host in ["0.0.0.0", "::", "192.0.2.1"] {
+        let texts = ["without a password", "unencrypted", "--allow-network"];
+        folder.kgard(&format!("serve --host {host}")).fails(2, &texts);
+    }
+    let server = Server::new("--host 0.0.0.0 --allow-network");
+    assert_eq!(server.get("/").status, 200);
     folder.kgard("serve --host example.org").fails(2, &["--host"]);
     folder.kgard("serve --port 70000").fails(2, &["--port"]);
+}
+
+/// A length is believed only if it is too large, whoever is refused and why.
+#[test]
+fn a_huge_length() {
+    let server = Server::new("");
+    let ours = format!("Host: {}", server.host);
+    let length = "Content-Length: 999999999999";
+    for (line, host, status) in [
+        ("POST /denoise", ours.as_str(), 413),
+        ("POST /", &ours, 405),
+        ("POST /none", &ours, 404),
+        ("GET /", &ours, 200),
+        ("POST /denoise", "Host: evil.example", 403),
+    ] {
+        assert_eq!(server.ask(line, &[host, length], b"some").status, status, "{line} {host}");
+    }
+    let length = "Content-Length: 99999999999999999999999999";
+    assert_eq!(server.ask("POST /denoise", &[&ours, length], b"").status, 400);
+    assert_eq!(server.get("/").status, 200);
+}
+
+#[test]
+fn a_huge_head() {
+    let server = Server::new("");
+    #[cfg(target_os = "linux")]
+    let before = server.status("VmHWM:");
+    for line in [&b"X-Long: "[..], b"X-Many: 1\r\n"] {
+        let mut stream = server.connect();
+        stream.write_all(b"GET / HTTP/1.1\r\n").expect("a line is sent");
+        let block = line.repeat((1 << 20) / line.len());
+        // 150 MB, or as far as the server listens.
+        for _ in (0..150).take_while(|_| stream.write_all(&block).is_ok()) {}
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8_lossy(&answer);
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431"), "{answer}");
+    }
+    #[cfg(target_os = "linux")]
+    assert!(server.status("VmHWM:") < before + 10_000, "{} kB", server.status("VmHWM:"));
+    assert_eq!(server.get("/").status, 200);
+}
+
+/// Clients that do nothing, or send half a picture, are in nobody's way.
+#[test]
+fn idle_and_stalled_clients() {
+    let server = Server::new("");
+    #[cfg(target_os = "linux")]
+    let threads = server.status("Threads:");
+    let picture = bytes(&noisy(ColorType::L8, 30, 24), ImageFormat::Png);
+    let mut others: Vec<TcpStream> = (0..500).map(|_| server.connect()).collect();
+    others.extend((0..50).map(|_| server.begin()));
+    let start = Instant::now();
+    for _ in 0..5 {
+        assert_eq!(server.get("/").status, 200);
+        assert_eq!(server.post("/denoise", &picture).status, 200);
+    }
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    #[cfg(target_os = "linux")]
+    {
+        // The threads of the work itself may have started since.
+        let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+        assert!(server.status("Threads:") <= threads + cores + 2);
+    }
+    // Those that say nothing are sent away in the end.
+    let mut idle = others.remove(499);
+    idle.set_read_timeout(Some(Duration::from_mins(1))).expect("a timeout");
+    assert!(matches!(idle.read(&mut [0]), Ok(0) | Err(_)));
+    assert!(start.elapsed() < Duration::from_secs(40), "{:?}", start.elapsed());
+}
+
+#[test]
+fn a_client_that_leaves_the_queue() {
+    let server = Server::new("");
+    let large = bytes(&noisy(ColorType::Rgb8, 900, 700), ImageFormat::Png);
+    let small = bytes(&noisy(ColorType::L8, 30, 24), ImageFormat::Png);
+    let head = format!(
+        "POST /denoise HTTP/1.1\r\nHost: {}\r\nContent-Length: {}\r\n\r\n",
+        server.host,
+        small.len()
+    );
+    scope(|scope| {
+        let first = scope.spawn(|| (server.post("/denoise", &large).status, Instant::now()));
+        let mut waiting = Vec::new();
+        // Until the queue is full.
+        while server.post("/denoise", b"").status != 503 {
+            let mut stream = server.connect();
+            stream.write_all(head.as_bytes()).expect("a head is sent");
+            stream.write_all(&small).expect("a picture is sent");
+            waiting.push(stream);
+            sleep(Duration::from_millis(20));
+            assert!(waiting.len() < 20);
+        }
+        drop(waiting);
+        sleep(Duration::from_millis(200));
+        let asked = Instant::now();
+        assert_eq!(server.post("/denoise", &small).status, 200);
+        let (status, end) = first.join().expect("an answer");
+        assert_eq!(status, 200);
+        assert!(asked < end, "the first picture was done too soon for this test");
+    });
+}
+
+/// Requests that are none, or nearly some: the server answers or hangs up, and lives.
+#[test]
+fn mutated_requests() {
+    let server = Server::new("");
+    let picture = bytes(&noisy(ColorType::L8, 20, 20), ImageFormat::Png);
+    let host = &server.host;
+    let post = |headers: &str| format!("POST /denoise HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n");
+    let seeds: [Vec<u8>; 4] = [
+        format!("GET /page.css HTTP/1.1\r\nHost: {host}\r\nAccept: */*\r\n\r\n").into_bytes(),
+        [post(&format!("Content-Length: {}\r\n", picture.len())).as_bytes(), &picture].concat(),
+        post("Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n").into_bytes(),
+        post("Expect: 100-continue\r\nContent-Length: 9\r\nOrigin: null\r\n").into_bytes(),
+    ];
+    let mut random = Random::new(17);
+    for round in 0..400 {
+        let mut request = seeds[round % seeds.len()].clone();
+        for _ in 0..random.below(5) {
+            let at = random.below(request.len());
+            match random.below(5) {
+                0 => request[at] = u8::try_from(random.below(256)).expect("a byte"),
+                1 => request.truncate(at.max(1)),
+                2 => drop(request.remove(at)),
+                3 => request.extend(seeds[random.below(seeds.len())].clone()),
+                _ => {
+                    let digits = [&b"-1"[..], b"999999999999999999999", b"\r\n", b"\0", b": "];
+                    let piece = digits[random.below(digits.len())].iter().copied();
+                    drop(request.splice(at..at, piece));
+                }
+            }
+        }
+        let mut stream = server.connect();
+        let _ = stream.write_all(&request);
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 "), "{request:?}");
+    }
+    assert_eq!(server.post("/denoise", &picture).status, 200);
+}
+
+/// Refused by its header: it is not even whole.
+#[test]
+fn a_picture_that_needs_too_much_memory() {
+    let server = Server::new("--memory 6000");
+    let answer = server.post("/denoise", &claims(14_000));
+    assert_eq!(answer.status, 413, "{}", answer.text());
+    assert!(answer.text().contains("14000 x 14000 pixels, which need about"), "{}", answer.text());
+    let small = bytes(&noisy(ColorType::L8, 30, 24), ImageFormat::Png);
+    assert_eq!(server.post("/denoise", &small).status, 200);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_of_the_shell_is_respected() {
+    let folder = Folder::new();
+    folder.write("large.png", claims(14_000));
+    let run = folder.shell("ulimit -v 6000000; kgard denoise large.png -o clean.png");
+    run.fails(1, &["large.png: has 14000 x 14000 pixels", "cut it into parts"]);
 }
 
 #[cfg(feature = "gpu")]

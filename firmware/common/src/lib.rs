@@ -8,6 +8,7 @@
 pub mod line;
 pub mod problem;
 pub mod stored;
+pub mod stream;
 
 use kgard::{Error, FitRef, Gaussian, PlanRef, Points, Regularizer, Stop, Workspace, predict};
 use problem::{BETWEEN, EPSILON, L2_LAMBDA, N, OUTLIERS, RKHS_LAMBDA, SIGMA};
@@ -44,6 +45,8 @@ pub enum Wrong {
     Expected(f32),
     /// Two ways to the same fit differ by this much.
     Apart(f32),
+    /// It takes this many instructions, or too much memory.
+    Cost(u32),
     /// The memory was already in use.
     Memory,
 }
@@ -59,6 +62,7 @@ impl Wrong {
             Self::Truth(_) => "off the true function",
             Self::Expected(_) => "off the fit in f64",
             Self::Apart(_) => "the plan made here and the stored one differ",
+            Self::Cost(_) => "too many instructions, or too much memory",
             Self::Memory => "memory taken twice",
         }
     }
@@ -69,7 +73,7 @@ impl Wrong {
     pub fn millionths(&self) -> i32 {
         match self {
             Self::Truth(by) | Self::Expected(by) | Self::Apart(by) => (by * 1e6) as i32,
-            Self::Refused(_) | Self::Outliers | Self::Memory => 0,
+            Self::Refused(_) | Self::Outliers | Self::Cost(_) | Self::Memory => 0,
         }
     }
 }

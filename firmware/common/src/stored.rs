@@ -1,6 +1,6 @@
 //! What the build script made, in read-only memory.
 
-use kgard::{Error, PlanRef, Points};
+use kgard::{Error, PlanBytes, PlanRef, Points};
 
 /// The plan with the RKHS penalty, as Rust source.
 #[allow(missing_docs, clippy::all, clippy::pedantic)]
@@ -8,14 +8,14 @@ pub mod rkhs {
     include!(concat!(env!("OUT_DIR"), "/rkhs.rs"));
 }
 
-static L2_BYTES: &[u8] = kgard::include_plan!(concat!(env!("OUT_DIR"), "/l2.bin"));
+static L2_BYTES: PlanBytes<'static> = kgard::include_plan!(concat!(env!("OUT_DIR"), "/l2.bin"));
 
 /// The plan with the l2 penalty, and its points, from a file of bytes.
 ///
 /// # Errors
 /// If the bytes are damaged.
 pub fn l2() -> Result<(PlanRef<'static, f32>, Points<'static, f32>), Error> {
-    PlanRef::from_bytes(L2_BYTES)
+    L2_BYTES.open()
 }
 
 /// What the same fit gives in `f64`.

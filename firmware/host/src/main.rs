@@ -12,6 +12,7 @@ use core::panic::PanicInfo;
 // Named here so that its features are this program's.
 use kgard as _;
 use kgard_firmware_common::line::check_line;
+use kgard_firmware_common::stream::check_stream;
 use kgard_firmware_common::{L2_LEN, Memory, SCRATCH_LEN, check_all};
 
 const WRITE: usize = 1;
@@ -30,7 +31,7 @@ extern "C" fn run() -> ! {
     let mut plan = [0.0; L2_LEN];
     let mut memories = [Memory::new(), Memory::new()];
     let result = check_all(&mut plan, &mut [0.0; SCRATCH_LEN], &mut memories);
-    let result = result.and_then(|()| check_line());
+    let result = result.and_then(|()| check_line()).and_then(|()| check_stream());
     // If the output is closed the exit code still tells.
     let _ = match &result {
         Ok(()) => writeln!(Console, "freestanding: ok"),

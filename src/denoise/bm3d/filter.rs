@@ -29,8 +29,8 @@ impl<T: Real> Bm3d<T> {
     /// # Errors
     /// [`Error::NotFinite`] for a NaN or an infinity in the image or `sigma`,
     /// [`Error::Negative`] if `sigma` is, [`Error::Setting`] for settings out
-    /// of their range, [`Error::Overflow`] for pixels so large that their
-    /// squares are not numbers any more.
+    /// of their range, [`Error::Overflow`] for pixels or noise so large, or
+    /// so small, that their squares are out of the range of the type.
     pub fn denoise(&self, plane: Plane<'_, T>, sigma: T) -> Result<PlaneBuf<T>, Error> {
         let mut channels = self.denoise_channels(&[(plane, sigma)], None)?;
         channels.pop().ok_or(Error::Empty { what: "image" })
@@ -63,7 +63,7 @@ impl<T: Real> Bm3d<T> {
             Some(trust) => {
                 check_size(&trust.plane, width, height)?;
                 trust.plane.check_finite()?;
-                trust.plane.to_vec()
+                trust.plane.copied()?
             }
             None => Vec::new(),
         };
@@ -76,7 +76,8 @@ impl<T: Real> Bm3d<T> {
             aggregation: aggregation.then(|| samples(&trusted)),
         };
 
-        let noisy: Vec<Vec<T>> = channels.iter().map(|(plane, _)| plane.to_vec()).collect();
+        let noisy: Vec<Vec<T>> =
+            channels.iter().map(|(plane, _)| plane.copied()).collect::<Result<_, _>>()?;
         // Channels without noise stay as they are.
         let (loud, sigmas): (Vec<usize>, Vec<T>) = (0..)
             .zip(channels)
@@ -88,7 +89,7 @@ impl<T: Real> Bm3d<T> {
             let noisy = samples(&noisy[i]);
             first.push(Channel { noisy, basic: None, level: self.threshold * sigma });
         }
-        let basic = stage::run(&self.first, samples(&noisy[0]), &first, trust);
+        let basic = stage::run(&self.first, samples(&noisy[0]), &first, trust)?;
         let filtered = if self.wiener {
             let mut second = Vec::with_capacity(loud.len());
             for ((&channel, basic), &sigma) in first.iter().zip(&basic).zip(&sigmas) {
@@ -98,7 +99,7 @@ impl<T: Real> Bm3d<T> {
             let guide = if loud.first() == Some(&0) { &basic[0] } else { &noisy[0] };
             // The basic estimate is as good at repaired pixels as elsewhere.
             let trust = TrustUse { matching: None, ..trust };
-            stage::run(&self.second, samples(guide), &second, trust)
+            stage::run(&self.second, samples(guide), &second, trust)?
         } else {
             basic
         };

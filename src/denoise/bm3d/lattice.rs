@@ -32,7 +32,16 @@ impl Lattice {
         radius: usize,
     ) -> Self {
         let references = |length: usize| length.saturating_sub(block).div_ceil(step) + 1;
-        Self { block, step, radius, across: references(width), down: references(height) }
+        let (across, down) = (references(width), references(height));
+        // Farther there are no blocks.
+        let radius = radius.min(step * (across.max(down) - 1));
+        Self { block, step, radius, across, down }
+    }
+
+    /// How far from its reference a match may lie, in columns and in rows.
+    pub(super) fn reach(&self) -> (usize, usize) {
+        let within = |references: usize| self.radius.min(self.step * (references - 1));
+        (within(self.across), within(self.down))
     }
 
     /// Width of the continued image.
@@ -87,4 +96,32 @@ impl<T: Real> Samples<'_, T> {
 pub(super) const fn mirror(i: usize, n: usize) -> usize {
     let i = i % (2 * n);
     if i < n { i } else { 2 * n - 1 - i }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Lattice;
+    use crate::denoise::bm3d::matching::displacements;
+
+    /// The work grows with the number of displacements: of those that lead out of the image
+    /// there are none.
+    #[test]
+    fn the_window_is_cut_to_the_image() {
+        let count = |size, radius| {
+            let lattice = Lattice::new(size, 8, 3, radius);
+            let all = displacements(lattice.radius, lattice.reach());
+            let reach = lattice.reach();
+            let is_inside = |d: &super::super::matching::Displacement| {
+                d.right.abs_diff(lattice.radius) <= reach.0
+                    && d.down.abs_diff(lattice.radius) <= reach.1
+            };
+            assert!(all.iter().all(is_inside));
+            all.len() + 1
+        };
+        assert_eq!(count((60, 60), 19), 39 * 39);
+        // 18 steps of 3 pixels from the first reference to the last.
+        assert_eq!(count((60, 60), 1024), 109 * 109);
+        assert_eq!(count((1, 200_000), 19), 39);
+        assert_eq!(count((8, 8), 19), 1);
+    }
 }

@@ -41,11 +41,13 @@ pub(super) struct Displacement {
 }
 
 /// All displacements but zero, by rows, the central ones first: near blocks
-/// are likely to be alike, and what comes after a good match is cheap.
-pub(super) fn displacements(radius: usize) -> Vec<Displacement> {
-    let outwards = || (0..=2 * radius).map(|i| radius.wrapping_add_signed(zigzag(i)));
-    outwards()
-        .flat_map(|down| outwards().map(move |right| Displacement { down, right }))
+/// are likely to be alike, and what comes after a good match is cheap. They are
+/// within a window of `radius`, and reach `across` columns and `down` rows in it.
+pub(super) fn displacements(radius: usize, (across, down): (usize, usize)) -> Vec<Displacement> {
+    let outwards =
+        |reach: usize| (0..=2 * reach).map(move |i| radius.wrapping_add_signed(zigzag(i)));
+    outwards(down)
+        .flat_map(|down| outwards(across).map(move |right| Displacement { down, right }))
         .skip(1)
         .collect()
 }

@@ -65,6 +65,9 @@ impl<T: Real> Nearest<T> {
     /// Takes the distances of neighbouring references to displacement `number`.
     #[inline(always)]
     pub(super) fn offer(&mut self, first: usize, distances: &[T], number: u32) {
+        if self.wanted == 0 {
+            return;
+        }
         let limits = &self.limits[first..first + distances.len()];
         let near = self.near.as_flattened_mut();
         for ((near, distance), limit) in near.iter_mut().zip(distances).zip(limits) {

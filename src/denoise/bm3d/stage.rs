@@ -9,10 +9,10 @@ use super::lattice::{Lattice, Samples};
 use super::settings::Stage;
 use super::strip::{Channel, Strip, TrustUse};
 use super::transform::Basis;
-use crate::Real;
+use crate::image::zeros;
 use crate::linalg::simd::dispatch;
 use crate::parallel::in_order;
-use alloc::vec;
+use crate::{Error, Real};
 use alloc::vec::Vec;
 
 /// Filters every channel with the groups found in `guide`.
@@ -21,7 +21,7 @@ pub(super) fn run<T: Real>(
     guide: Samples<'_, T>,
     channels: &[Channel<'_, T>],
     trust: TrustUse<'_, T>,
-) -> Vec<Vec<T>> {
+) -> Result<Vec<Vec<T>>, Error> {
     match stage.block {
         4 => sized::<T, 4>(stage, guide, channels, trust),
         8 => sized::<T, 8>(stage, guide, channels, trust),
@@ -35,13 +35,15 @@ fn sized<T: Real, const N: usize>(
     guide: Samples<'_, T>,
     channels: &[Channel<'_, T>],
     trust: TrustUse<'_, T>,
-) -> Vec<Vec<T>> {
+) -> Result<Vec<Vec<T>>, Error> {
     let (width, height) = (guide.width, guide.height);
     let lattice = &Lattice::new((width, height), N, stage.step, stage.radius);
     let basis = &Basis::<T, N>::new(stage.transform);
-    let zeros = || vec![T::zero(); width * height];
-    let mut sums: Vec<Quotient<T>> =
-        channels.iter().map(|_| Quotient { numerator: zeros(), denominator: zeros() }).collect();
+    let mut sums: Vec<Quotient<T>> = Vec::with_capacity(channels.len());
+    for _ in channels {
+        let (numerator, denominator) = (zeros(width, height)?, zeros(width, height)?);
+        sums.push(Quotient { numerator, denominator });
+    }
     let work = |number| {
         (number, dispatch(Strip { stage, lattice, basis, guide, channels, trust, number }))
     };
@@ -52,14 +54,16 @@ fn sized<T: Real, const N: usize>(
             add_rows(&mut sum.denominator[top..], width, &part.denominator, lattice.width());
         }
     });
-    sums.into_iter()
+    let quotients = sums
+        .into_iter()
         .map(|Quotient { mut numerator, denominator }| {
             for (value, weight) in numerator.iter_mut().zip(denominator) {
                 *value = *value / weight;
             }
             numerator
         })
-        .collect()
+        .collect();
+    Ok(quotients)
 }
 
 /// Adds the rows of `part`, which may be longer and reach further down.

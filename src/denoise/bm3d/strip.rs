@@ -66,7 +66,7 @@ impl<T: Real, const N: usize> Routine for Strip<'_, T, N> {
             filters.push(Filter { noisy, basic, level, sums });
         }
 
-        let displacements = displacements(lattice.radius);
+        let displacements = displacements(lattice.radius, lattice.reach());
         let phases = Phases::new(guide, lattice, number);
         let trust_in = match trust.matching {
             Some((samples, expected)) => {

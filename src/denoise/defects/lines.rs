@@ -27,7 +27,7 @@ const BEYOND_ONE_IN: usize = 4;
 /// on.
 ///
 /// To whoever looks at pixels a few at a time these are lines of a drawing. They
-/// are not impulses either: [`KgBm3d`](super::KgBm3d) takes them for known to be
+/// are not impulses either: [`KgBm3d`](crate::denoise::KgBm3d) takes them for known to be
 /// bad; for others they make a mask.
 ///
 /// ```

@@ -2,7 +2,7 @@
 
 use super::super::denoised::{ChannelReport, Denoised};
 use super::super::misfit::misfit;
-use super::super::model::{Model, Pixels};
+use super::super::model::{LEAST_DEVIATION, Model, Pixels};
 use super::super::noise_law::NoiseLaw;
 use super::super::noise_level::noise_level;
 use super::super::units::Units;
@@ -15,11 +15,9 @@ use crate::{Error, Real};
 use alloc::vec::Vec;
 use num_traits::{Float, ToPrimitive};
 
-/// The first pilot sees KGARD's outliers no larger than so many deviations of the noise: KGARD may
-/// have taken texture for impulses, and what it put there would lead the pilot astray.
-const LEFT_IN: f64 = 5.0;
-/// The least noise that counts for that, in units.
-const LEAST_NOISE_LEFT_IN: f64 = 10.0;
+/// The first pilot sees KGARD's outliers no larger than this, in units: what KGARD takes for an
+/// impulse may be texture, and what it put there would lead the pilot astray.
+const LEFT_IN: f64 = 100.0;
 /// The probability that a mark of KGARD is an impulse, before the model has said anything.
 const MARKED: f32 = 0.9;
 /// Residuals of more than so many deviations of the noise have impulses among them.
@@ -28,8 +26,6 @@ const SETTLED: f32 = 2.0;
 const WEAKER: f32 = 1.5;
 /// Weight of the last pilot's strength in the geometric mean that is the strength of the next.
 const PART_OF_LAST: f32 = 1.0 / 3.0;
-/// The least noise that counts for [`SETTLED`], in units.
-const LEAST_NOISE: f32 = 1.0;
 /// Residuals of a pilot as a part of the noise: a twentieth to a tenth of its variance stays in the
 /// pilot.
 const RESIDUAL_OF_NOISE: f32 = 0.96;
@@ -121,12 +117,12 @@ impl<'a, T: Real> Channel<'a, T> {
         Ok(channel)
     }
 
-    /// What the first pilot sees: the outliers no larger than [`LEFT_IN`] allows. It is as strong
+    /// What the first pilot sees: the outliers no larger than [`LEFT_IN`]. It is as strong
     /// as the noise or as their root mean square, whichever is larger. Impulses fall by chance:
     /// outliers that are side by side more often are a drawing, and are left as they are.
     fn pull_in(&mut self) -> Result<(), Error> {
         self.noise = self.noise_level()?;
-        let most = constant::<T>(LEFT_IN) * self.noise.max(constant(LEAST_NOISE_LEFT_IN));
+        let most = constant::<T>(LEFT_IN);
         let (width, height) = (self.image.width(), self.image.height());
         let (marked, outliers) = (self.marked.clone(), &self.outliers);
         let is_bright = |i: usize| marked[i].then(|| outliers[i] > T::zero());
@@ -228,7 +224,7 @@ impl<'a, T: Real> Channel<'a, T> {
 
     /// Whether the residuals of the last pilot are little more than noise.
     pub(super) fn has_settled(&self) -> bool {
-        self.residual < SETTLED * single(self.noise).max(LEAST_NOISE)
+        self.residual < SETTLED * single(self.noise).max(LEAST_DEVIATION)
     }
 
     pub(super) fn cleaned(&self) -> Plane<'_, T> {

@@ -3,7 +3,8 @@
 //! Residuals, offsets and deviations have classes; a likelihood is a function of the difference of
 //! residual and offset and of the deviation, so that one table per deviation has all of them.
 
-use super::{Pixels, in_portions};
+use super::super::misfit::FAR;
+use super::{Pixels, in_portions, narrow};
 use crate::linalg::vector::dot;
 use alloc::vec::Vec;
 use num_traits::{Float, ToPrimitive};
@@ -19,11 +20,7 @@ pub(super) const OFFSETS: usize = 169;
 const PER_OCTAVE: f32 = 3.0;
 const DEVIATIONS: usize = 15;
 /// The least deviation in units: residuals are rounded to one.
-pub(super) const LEAST_DEVIATION: f32 = 1.0;
-/// A replaced value counts in $h$ where it is so many deviations from the pilot. Nearer, it
-/// says nothing of the kind of the pixel, and levels that are frequent in the image itself would
-/// pass for replaced values.
-const TOLD_APART: f32 = 3.0;
+pub(in crate::denoise) const LEAST_DEVIATION: f32 = 1.0;
 /// Added to likelihoods, so that quotients are finite.
 pub(super) const LEAST_DENSITY: f32 = 1e-30;
 
@@ -75,9 +72,8 @@ impl Table {
                     t.map(|t| likelihood(t) + LEAST_DENSITY).collect()
                 })
             };
-            let density = |t: f32| Float::exp(-0.5 * t * t) / (v * DENSITY_AT_ZERO.recip());
             // At the lower end all that is less, at the upper all that is more.
-            [row(&density), row(&normal_below), row(&|t| normal_below(-t))]
+            [row(&|t| student(t) / v), row(&student_below), row(&|t| student_below(-t))]
         });
         Self { likelihoods: likelihoods.collect(), first }
     }
@@ -132,10 +128,12 @@ impl Table {
         Likelihood { clean: along[OFFSETS / 2], offset: dot::<f32, FUSED>(along, offsets) }
     }
 
-    /// Whether the residual of a class is too large for a clean pixel.
+    /// Whether the residual of a class is too large for a clean pixel. A replaced value counts in $h$
+    /// where it is: nearer to the pilot it says nothing of the kind of the pixel, and levels that
+    /// are frequent in the image itself would pass for replaced values.
     pub(super) fn is_far(&self, Class { deviation: class, residual, .. }: Class) -> bool {
         let residual = residual as f32 - REACH as f32;
-        residual.abs() >= TOLD_APART * deviation(self.first, class)
+        residual.abs() >= FAR * deviation(self.first, class)
     }
 }
 
@@ -149,15 +147,29 @@ pub(super) fn offset(k: usize) -> f32 {
     OFFSET_STEP as f32 * ((OFFSETS / 2) as f32 - k as f32)
 }
 
-/// $1 / \sqrt{2 \pi}$.
-const DENSITY_AT_ZERO: f32 = 0.398_942_3;
+/// Degrees of freedom $\nu$ of the residuals over their deviation: that is known from the 24
+/// residuals around the pixel, so that the ratio has heavier tails than a normal variable.
+const FREEDOM: f64 = 24.0;
+/// $\Gamma(\tfrac{\nu + 1}{2}) / (\Gamma(\tfrac \nu 2) \sqrt{\pi \nu})$ for that number.
+const DENSITY_AT_ZERO: f32 = 0.394_809_4;
 
-/// The probability that a standard normal variable is below `t`, within $10^{-7}$: Abramowitz and
-/// Stegun, 26.2.17.
-fn normal_below(t: f32) -> f32 {
-    const TERMS: [f32; 5] = [0.319_381_54, -0.356_563_78, 1.781_477_9, -1.821_256, 1.330_274_5];
-    let x = 1.0 / (1.0 + 0.231_641_9 * t.abs());
-    let sum = TERMS.iter().rev().fold(0.0, |sum, term| (sum + term) * x);
-    let above = DENSITY_AT_ZERO * Float::exp(-0.5 * t * t) * sum;
-    if t < 0.0 { above } else { 1.0 - above }
+/// The density of Student's distribution: $(1 + t^2 / \nu)^{-(\nu + 1) / 2}$ but for its factor.
+fn student(t: f32) -> f32 {
+    let base = 1.0 + f64::from(t) * f64::from(t) / FREEDOM;
+    DENSITY_AT_ZERO * narrow(Float::powf(base, -0.5 * (FREEDOM + 1.0)))
+}
+
+/// The probability of a value below `t` under Student's distribution, for even $\nu$:
+/// $$ \frac 1 2 + \frac{t}{2 \sqrt{\nu + t^2}}
+///    \sum_{j < \nu / 2} \binom{2j}{j} \Bigl(\frac{1}{4 (1 + t^2 / \nu)}\Bigr)^j . $$
+fn student_below(t: f32) -> f32 {
+    let t = f64::from(t);
+    let base = 1.0 + t * t / FREEDOM;
+    let (mut sum, mut term, mut j) = (0.0, 1.0, 0.0);
+    while 2.0 * j < FREEDOM {
+        sum += term;
+        j += 1.0;
+        term *= (2.0 * j - 1.0) / (2.0 * j) / base;
+    }
+    narrow(Float::max(0.5 + 0.5 * t / Float::sqrt(FREEDOM * base) * sum, 0.0))
 }

@@ -18,16 +18,23 @@ impl Random {
     }
 }
 
-/// The normal distribution function, by Simpson's rule.
+/// Student's density with 24 degrees of freedom.
+fn density(t: f64) -> f64 {
+    // Gamma(25/2) / (Gamma(12) sqrt(24 pi)): the product of (k + 1/2) / (k + 1) for k from 0.
+    let product: f64 = (0..11).map(|k| (f64::from(k) + 0.5) / (f64::from(k) + 1.0)).product();
+    let factor = 11.5 * product / 24.0_f64.sqrt();
+    factor * (1.0 + t * t / 24.0).powf(-12.5)
+}
+
+/// The probability below `t`, by Simpson's rule.
 fn below(t: f64) -> f64 {
-    let (from, t) = (-12.0, t.clamp(-12.0, 12.0));
-    let steps = 400;
-    let h = (t - from) / f64::from(steps);
-    let density = |x: f64| (-0.5 * x * x).exp() / (2.0 * core::f64::consts::PI).sqrt();
+    let t = t.clamp(-200.0, 200.0);
+    let steps = 2000;
+    let h = t / f64::from(steps);
     let inner: f64 = (1..steps)
-        .map(|i| f64::from(if i % 2 == 1 { 4 } else { 2 }) * density(from + h * f64::from(i)))
+        .map(|i| f64::from(if i % 2 == 1 { 4 } else { 2 }) * density(h * f64::from(i)))
         .sum();
-    h / 3.0 * (density(from) + inner + density(t))
+    0.5 + h / 3.0 * (density(0.0) + inner + density(t))
 }
 
 /// Probability of an impulse, and what it added, of each pixel.
@@ -53,7 +60,7 @@ fn literal(pixels: &Pixels<'_>, share: f64, rounds: usize) -> Vec<(f64, f64)> {
         } else if y >= pixels.ends.1 {
             below(-t)
         } else {
-            (-0.5 * t * t).exp() / (spread(i) * (2.0 * core::f64::consts::PI).sqrt())
+            density(t) / spread(i)
         }
     };
     let table: Vec<Vec<f64>> =

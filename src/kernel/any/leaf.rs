@@ -2,7 +2,7 @@
 
 use crate::kernel::dot::Dot;
 use crate::kernel::lengths::Lengths;
-use crate::kernel::{Kernel, PerInput, Periodic, Role, Shape};
+use crate::kernel::{Cosine, Kernel, PerInput, Periodic, Role, Shape};
 use crate::{Error, Points, Real};
 use alloc::vec::Vec;
 use core::slice::from_ref;
@@ -128,9 +128,13 @@ impl<K: Part> Leaf<K> {
         b: &[K::Scalar],
         out: &mut [K::Scalar],
     ) -> K::Scalar {
+        self.part.gradient_by(self.seen(a), self.seen(b), self.learns(), out)
+    }
+
+    /// Whether the lengths, and whether the other number behind them, are learned.
+    pub(super) fn learns(&self) -> impl Fn(usize) -> bool + Copy + use<'_, K> {
         let lengths = self.part.lengths().values().len();
-        let learned = |parameter| self.learned[usize::from(parameter == lengths)];
-        self.part.gradient_by(self.seen(a), self.seen(b), learned, out)
+        move |parameter| self.learned[usize::from(parameter == lengths)]
     }
 
     pub(super) fn check_dim(&self, dim: usize) -> Result<(), Error> {
@@ -213,6 +217,25 @@ impl<T: Real> Part for Periodic<T, Vec<T>> {
     fn set_number(&mut self, value: T) {
         self.width = value;
     }
+    fn gradient_by(&self, a: &[T], b: &[T], learned: impl Fn(usize) -> bool, out: &mut [T]) -> T {
+        self.gradient_by(a, b, learned, out)
+    }
+}
+
+impl<T: Real> Part for Cosine<T, Vec<T>> {
+    type Scalar = T;
+    const PERIODIC: bool = true;
+
+    fn lengths(&self) -> &Lengths<T, Vec<T>> {
+        &self.periods
+    }
+    fn lengths_mut(&mut self) -> &mut Lengths<T, Vec<T>> {
+        &mut self.periods
+    }
+    fn number(&self) -> Option<T> {
+        None
+    }
+    fn set_number(&mut self, _: T) {}
     fn gradient_by(&self, a: &[T], b: &[T], learned: impl Fn(usize) -> bool, out: &mut [T]) -> T {
         self.gradient_by(a, b, learned, out)
     }

@@ -10,6 +10,7 @@ mod tune;
 pub use parse::ParseKernelError;
 
 use super::compose::{Product, Scaled, Sum};
+use super::cosine::Cosine;
 use super::dot::Dot;
 use super::inner::{Linear, Polynomial};
 use super::radial::{Gaussian, Laplacian, Matern12, Matern32, Matern52, RationalQuadratic};
@@ -48,6 +49,7 @@ use leaf::Leaf;
 /// | `matern12`, `matern32`, `matern52` | see [`Shape`] | `length` |
 /// | `rational-quadratic` | $(1 + r^2 / (2 \alpha))^{-\alpha}$ | `length`, `alpha` |
 /// | `periodic` | $\exp(-2 \sum_i \sin^2(\pi (a_i - b_i) / P_i) / w^2)$ | `period`, `width` |
+/// | `cosine` | $\prod_i \cos(2 \pi (a_i - b_i) / P_i)$ | `period` |
 /// | `linear` | $\sum_i (a_i - o_i)(b_i - o_i) / \ell_i^2$ | `length`, `origin` |
 /// | `polynomial` | $(c + \gamma \sum_i (a_i - o_i)(b_i - o_i) / \ell_i^2)^p$ | `degree` ($p$), `gamma`, `offset` ($c$), `length`, `origin` |
 ///
@@ -62,8 +64,8 @@ use leaf::Leaf;
 /// ```
 ///
 /// * Numbers without a word are lengths, one for all inputs or one for each:
-///   `matern52(0.3)`, `matern52(0.3, 20)`. Of `periodic` they are the periods,
-///   which must be given. `linear` and `polynomial` want a word with each:
+///   `matern52(0.3)`, `matern52(0.3, 20)`. Of `periodic` and `cosine` they are the
+///   periods, which must be given. `linear` and `polynomial` want a word with each:
 ///   `polynomial(degree=2)`.
 /// * `[x2]` behind a name: the kernel depends on the second input only.
 /// * A number that is given is fixed. One that is omitted starts at 1 and is learned,
@@ -91,6 +93,7 @@ pub struct AnyKernel<T>(Node<T>);
 enum Node<T> {
     Radial(Leaf<PerInput<T, Vec<T>>>),
     Periodic(Leaf<Periodic<T, Vec<T>>>),
+    Cosine(Leaf<Cosine<T, Vec<T>>>),
     Dot(Leaf<Dot<T>>),
     /// Never empty. One term alone is a kernel times a number.
     Sum(Vec<Term<T>>),
@@ -120,6 +123,7 @@ macro_rules! each_leaf {
         match $node {
             Node::Radial($leaf) => $do,
             Node::Periodic($leaf) => $do,
+            Node::Cosine($leaf) => $do,
             Node::Dot($leaf) => $do,
             $($rest)+
         }
@@ -288,6 +292,12 @@ impl<T: Real, L: AsRef<[T]> + AsMut<[T]> + Clone> From<Periodic<T, L>> for AnyKe
     fn from(kernel: Periodic<T, L>) -> Self {
         let periodic = Periodic::per_input(kernel.periods().to_vec()).with_width(kernel.width());
         Self(Node::Periodic(Leaf::learned(periodic)))
+    }
+}
+
+impl<T: Real, L: AsRef<[T]> + AsMut<[T]> + Clone> From<Cosine<T, L>> for AnyKernel<T> {
+    fn from(kernel: Cosine<T, L>) -> Self {
+        Self(Node::Cosine(Leaf::learned(Cosine::per_input(kernel.periods().to_vec()))))
     }
 }
 

@@ -5,7 +5,7 @@ use super::text::Name;
 use super::{AnyKernel, Factors, Marked, Node, Term, times};
 use crate::Real;
 use crate::kernel::dot::Dot;
-use crate::kernel::{PerInput, Periodic, Polynomial, Shape};
+use crate::kernel::{Cosine, PerInput, Periodic, Polynomial, Shape};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::{vec, vec::Vec};
@@ -243,9 +243,9 @@ impl<'a> Parser<'a> {
             let why = "one input has one length, and one origin";
             return Err(Wrong { at: input_at, why: why.into() });
         }
-        if name == Name::Periodic && numbers.lengths.is_none() {
-            let why = "it needs its period, in the unit of the input: periodic(24)";
-            return Err(Wrong { at: begin, why: why.into() });
+        if matches!(name, Name::Periodic | Name::Cosine) && numbers.lengths.is_none() {
+            let why = format!("it needs its period, in the unit of the input: {name}(24)");
+            return Err(Wrong { at: begin, why });
         }
         Ok(AnyKernel(node(name, numbers, input)))
     }
@@ -274,6 +274,7 @@ impl<'a> Parser<'a> {
         let (words, unnamed): (&[&str], bool) = match name {
             Name::RationalQuadratic => (&["length", "alpha"], true),
             Name::Periodic => (&["period", "width"], true),
+            Name::Cosine => (&["period"], true),
             Name::Linear => (&["length", "origin"], false),
             Name::Polynomial => (&["degree", "gamma", "offset", "length", "origin"], false),
             _ => (&["length"], true),
@@ -423,6 +424,9 @@ fn node<T: Real>(name: Name, numbers: Numbers<T>, input: Option<usize>) -> Node<
         Name::Periodic => {
             let periodic = Periodic::per_input(lengths).with_width(number);
             return Node::Periodic(Leaf::new(periodic, input, flags));
+        }
+        Name::Cosine => {
+            return Node::Cosine(Leaf::new(Cosine::per_input(lengths), input, flags));
         }
         Name::Linear | Name::Polynomial => {
             let dot = match name {

@@ -4,7 +4,7 @@ use super::leaf::Leaf;
 use super::{AnyKernel, Node, Term};
 use crate::Real;
 use crate::kernel::dot::Dot;
-use crate::kernel::{PerInput, Periodic, Shape};
+use crate::kernel::{Cosine, PerInput, Periodic, Shape};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -20,12 +20,13 @@ pub(super) enum Name {
     Matern52,
     RationalQuadratic,
     Periodic,
+    Cosine,
     Linear,
     Polynomial,
 }
 
 impl Name {
-    pub(super) const ALL: [(Self, &'static str); 9] = [
+    pub(super) const ALL: [(Self, &'static str); 10] = [
         (Self::Gaussian, "gaussian"),
         (Self::Laplacian, "laplacian"),
         (Self::Matern12, "matern12"),
@@ -33,6 +34,7 @@ impl Name {
         (Self::Matern52, "matern52"),
         (Self::RationalQuadratic, "rational-quadratic"),
         (Self::Periodic, "periodic"),
+        (Self::Cosine, "cosine"),
         (Self::Linear, "linear"),
         (Self::Polynomial, "polynomial"),
     ];
@@ -124,6 +126,14 @@ impl<T: Real> Display for Leaf<Periodic<T, Vec<T>>> {
     }
 }
 
+impl<T: Real> Display for Leaf<Cosine<T, Vec<T>>> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let periods = self.part.periods().iter();
+        let numbers: Vec<String> = periods.map(|&period| marked(period, self.learned[0])).collect();
+        write(f, Name::Cosine, self, &numbers)
+    }
+}
+
 impl<T: Real> Display for Leaf<Dot<T>> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Dot { lengths, origin, gamma, offset, degree } = &self.part;
@@ -154,6 +164,7 @@ impl<T: Real> Display for AnyKernel<T> {
         match &self.0 {
             Node::Radial(leaf) => leaf.fmt(f),
             Node::Periodic(leaf) => leaf.fmt(f),
+            Node::Cosine(leaf) => leaf.fmt(f),
             Node::Dot(leaf) => leaf.fmt(f),
             Node::Sum(terms) => {
                 for (i, Term { weight, learned, kernel }) in terms.iter().enumerate() {

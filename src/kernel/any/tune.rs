@@ -4,8 +4,8 @@
 //! weight, then its kernel's; lengths before the other number.
 
 use super::{AnyKernel, Node, each_leaf};
-use crate::kernel::{Role, Tunable};
-use crate::{Error, Real};
+use crate::kernel::{Kernel, Role, Tunable};
+use crate::{Error, Points, Real};
 use alloc::vec::Vec;
 
 impl<T: Real> AnyKernel<T> {
@@ -40,7 +40,7 @@ impl<T: Real> AnyKernel<T> {
         match &mut self.0 {
             Node::Radial(leaf) => leaf.separate(dim),
             Node::Dot(leaf) => leaf.separate(dim),
-            Node::Periodic(_) => {}
+            Node::Periodic(_) | Node::Cosine(_) => {}
             Node::Sum(terms) => terms.iter_mut().for_each(|t| t.kernel.separate_lengths(dim)),
             Node::Product(factors) => factors.iter_mut().for_each(|f| f.separate_lengths(dim)),
         }
@@ -209,5 +209,27 @@ impl<T: Real> Tunable<T> for AnyKernel<T> {
     #[inline]
     fn evaluate_with_gradient(&self, a: &[T], b: &[T], gradient: &mut [T]) -> T {
         self.gradient(a, b, gradient).0
+    }
+
+    fn evaluate_row_with_gradient(
+        &self,
+        a: &[T],
+        points: Points<'_, T>,
+        values: &mut [T],
+        gradients: &mut [T],
+    ) {
+        let count = self.parameters();
+        match &self.0 {
+            _ if count == 0 => self.evaluate_row(a, points, values),
+            Node::Radial(leaf) if leaf.input.is_none() => {
+                leaf.part.gradient_row(a, points, (leaf.learns(), count), values, gradients);
+            }
+            _ => {
+                let gradients = gradients.chunks_exact_mut(count);
+                for ((b, value), gradient) in points.iter().zip(values).zip(gradients) {
+                    *value = self.evaluate_with_gradient(a, b, gradient);
+                }
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@
 //! after row, so that a row is appended where the last one ended: nothing
 //! moves and nothing is allocated.
 
+use crate::checked::{entry, piece, piece_mut, set, split_mut};
 use crate::{Error, Real};
 
 /// A Cholesky factor that grows by one row at a time, in the caller's memory.
@@ -54,7 +55,7 @@ impl<'a, T: Real> Extending<'a, T> {
 
     /// Row `i` of `L`, up to its diagonal.
     fn row(&self, i: usize) -> &[T] {
-        &self.packed[Self::len(i)..][..=i]
+        piece(self.packed, Self::len(i), i + 1)
     }
 
     /// Extends $A$ by the column `a` above the diagonal entry `diagonal`.
@@ -84,7 +85,8 @@ impl<'a, T: Real> Extending<'a, T> {
         d: impl Iterator<Item = T>,
         diagonal: T,
     ) -> Result<T, Error> {
-        for (entry, d) in self.packed[Self::len(self.size)..].iter_mut().zip(d) {
+        for (entry, d) in piece_mut(self.packed, Self::len(self.size), self.size).iter_mut().zip(d)
+        {
             *entry = d;
         }
         self.close_row(diagonal)
@@ -92,21 +94,22 @@ impl<'a, T: Real> Extending<'a, T> {
 
     /// The last row so far, without its diagonal entry.
     pub(crate) fn last_row(&self) -> &[T] {
-        &self.row(self.size - 1)[..self.size - 1]
+        let before = self.size.saturating_sub(1);
+        piece(self.packed, Self::len(before), before)
     }
 
     /// With `d` in place behind the last row: $b = \sqrt{\alpha - d^T d}$.
     fn close_row(&mut self, diagonal: T) -> Result<T, Error> {
         let k = self.size;
-        let row = &mut self.packed[Self::len(k)..][..=k];
-        let squared = row[..k].iter().fold(diagonal, |sum, &d| sum - d * d);
+        let row = piece_mut(self.packed, Self::len(k), k + 1);
+        let squared = row.iter().take(k).fold(diagonal, |sum, &d| sum - d * d);
         // What is left must be more than the rounding of what was taken away.
         let rounding = diagonal.abs() * T::epsilon() * crate::real::count(k + 1);
         if !(squared > rounding && squared.is_finite()) {
             return Err(Error::not_positive_definite(k, squared));
         }
         let b = squared.sqrt();
-        row[k] = b;
+        set(row, k, b);
         self.size += 1;
         Ok(b)
     }
@@ -126,8 +129,9 @@ impl<'a, T: Real> Extending<'a, T> {
     pub(crate) fn solve_lower(&self, x: &mut [T]) {
         for i in 0..self.size {
             let row = self.row(i);
-            let known = row[..i].iter().zip(&*x).fold(x[i], |sum, (&l, &x)| sum - l * x);
-            x[i] = known / row[i];
+            let start = entry(x, i);
+            let known = row.iter().zip(&*x).take(i).fold(start, |sum, (&l, &x)| sum - l * x);
+            set(x, i, known / entry(row, i));
         }
     }
 
@@ -135,10 +139,10 @@ impl<'a, T: Real> Extending<'a, T> {
     pub(crate) fn solve_upper(&self, x: &mut [T]) {
         for i in (0..self.size).rev() {
             let row = self.row(i);
-            x[i] = x[i] / row[i];
-            let (above, here) = x.split_at_mut(i);
-            for (x, &l) in above.iter_mut().zip(row) {
-                *x = *x - l * here[0];
+            let here = entry(x, i) / entry(row, i);
+            set(x, i, here);
+            for (x, &l) in split_mut(x, i).0.iter_mut().zip(row) {
+                *x = *x - l * here;
             }
         }
     }

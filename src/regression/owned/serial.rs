@@ -42,7 +42,13 @@ impl<T: Real, K: Kernel<T>> TryFrom<PlanShadow<T, K>> for Plan<T, K> {
                 n
             }
         };
-        Error::check_len("plan", memory.len(), square.saturating_add(rest))?;
+        let plain = square.saturating_add(rest);
+        if memory.len() == plain.saturating_add(n) {
+            // Sample weights: their square roots.
+            memory[plain..].iter().try_for_each(|&w| Error::check_positive("sample weight", w))?;
+        } else {
+            Error::check_len("plan", memory.len(), plain)?;
+        }
         Error::check_finite("plan", &memory)?;
         let is_symmetric = (0..n).all(|i| (0..i).all(|j| memory[i * n + j] == memory[j * n + i]));
         if !is_symmetric {

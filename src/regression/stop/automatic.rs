@@ -33,10 +33,11 @@
 use super::Progress;
 use crate::Real;
 use crate::linalg::simd::{Routine, dispatch};
+use crate::linalg::tile::VECTORS;
 use crate::linalg::vector::max_magnitude;
 use crate::real::{constant, count};
 use crate::regression::gross::unit;
-use crate::stats::{DEVIATION_PER_MEDIAN, median, upper_quantile};
+use crate::stats::{DEVIATION_PER_MEDIAN, upper_quantile};
 
 /// Chance that the largest of the good residuals is beyond the quantile.
 const FALSE_ALARM: f64 = 0.1;
@@ -59,25 +60,89 @@ pub(super) fn is_met<T: Real>(progress: &mut Progress<'_, T>) -> bool {
     if 2 * left <= n {
         return true;
     }
-    let studentized = &mut *progress.scratch;
-    for ((z, r), &v) in studentized.iter_mut().zip(progress.residual).zip(progress.variances) {
-        *z = r.abs() / v.sqrt();
+    // Squares, in units of the largest, which are ordinary numbers and take no roots.
+    let unit = progress.extreme.recip();
+    let unit = if unit.is_finite() { unit } else { T::one() };
+    let mut largest = T::zero();
+    for ((square, &r), &v) in
+        progress.scratch.iter_mut().zip(progress.residual).zip(progress.variances)
+    {
+        let r = r * unit;
+        *square = r * r / v;
+        largest = if *square > largest { *square } else { largest };
     }
-    // Outliers have a residual of exactly zero; they sort to the front.
-    let scale = constant::<T>(DEVIATION_PER_MEDIAN) * median(studentized, out);
-    let scale = at_least_rounding_and_penalty(scale, progress.data, progress.residual);
-    if is_noise(studentized, left, scale) {
-        return true;
-    }
-    let step = resolution(progress.data, progress.residual) / constant(2.0);
-    step > scale && is_noise(studentized, left, step)
+    let squares = Squares {
+        all: progress.scratch,
+        largest,
+        most: extreme_deviation::<T>(left),
+        in_tail: usual_tail::<T>(left).to_usize().unwrap_or(0),
+    };
+    // What is noise of some deviation is noise of any larger one. Outliers have a residual
+    // of exactly zero, below all others.
+    squares.are_noise_by_median(out + left / 2)
+        || squares.are_noise(least_noise(progress.data, progress.residual) * unit)
+        || squares.are_noise(resolution(progress.data, progress.residual) / constant(2.0) * unit)
 }
 
-/// Whether nothing stands out from noise of this deviation.
-fn is_noise<T: Real>(studentized: &[T], left: usize, scale: T) -> bool {
-    let largest = studentized.iter().fold(T::zero(), |max, &z| max.max(z));
-    let tail = studentized.iter().filter(|&&z| z > scale * constant(TAIL)).count();
-    largest <= scale * extreme_deviation(left) && count::<T>(tail) <= usual_tail(left)
+/// Squares of the studentised residuals. Nothing is sorted and nothing selected: all
+/// questions are answered by counting.
+struct Squares<'a, T> {
+    all: &'a [T],
+    largest: T,
+    /// Standard deviations that the largest may have.
+    most: T,
+    /// Residuals that may be beyond [`TAIL`].
+    in_tail: usize,
+}
+
+impl<T: Real> Squares<'_, T> {
+    fn above(&self, square: T) -> usize {
+        self.all.iter().filter(|&&z| z > square).count()
+    }
+
+    /// Whether the value with `place` smaller ones is at least this.
+    fn is_at_least(&self, place: usize, square: T) -> bool {
+        self.all.iter().filter(|&&z| z < square).count() <= place
+    }
+
+    /// Whether nothing stands out from noise of this deviation.
+    fn are_noise(&self, deviation: T) -> bool {
+        let (most, tail) = (deviation * self.most, deviation * constant(TAIL));
+        self.largest <= most * most && self.above(tail * tail) <= self.in_tail
+    }
+
+    /// The same for the deviation that the median says, of which `place` are smaller.
+    ///
+    /// The largest is within $q$ times $c$ times the median if the median is at least the
+    /// largest over $c q$. The tail has no more than $m$ residuals if some $t$ has no more than
+    /// $m$ above it, and the median is at least $t$ over $2.5 c$: it is looked for by
+    /// bisection.
+    fn are_noise_by_median(&self, place: usize) -> bool {
+        let over = |deviations: T| {
+            let factor = constant::<T>(DEVIATION_PER_MEDIAN) * deviations;
+            (factor * factor).recip()
+        };
+        if !self.is_at_least(place, self.largest * over(self.most)) {
+            return false;
+        }
+        let over = over(constant(TAIL));
+        let (mut low, mut high) = (T::zero(), self.largest);
+        while !self.is_at_least(place, high * over) {
+            let middle = (low + high) / constant(2.0);
+            let is_between = low < middle && middle < high;
+            if self.above(middle) <= self.in_tail {
+                high = middle;
+            } else if is_between && self.is_at_least(place, middle * over) {
+                low = middle;
+            } else {
+                return false;
+            }
+            if !is_between {
+                return false;
+            }
+        }
+        true
+    }
 }
 
 /// Residuals beyond [`TAIL`] standard deviations that `left` Gaussians may have.
@@ -86,25 +151,20 @@ pub(crate) fn usual_tail<T: Real>(left: usize) -> T {
     expected + constant::<T>(TAIL_EXCESS) * expected.sqrt()
 }
 
-/// What rounding and the penalty leave of data without noise, if it is more
-/// than `scale`; else that.
-fn at_least_rounding_and_penalty<T: Real>(scale: T, data: &[T], residual: &[T]) -> T {
+/// What rounding and the penalty leave of data without noise.
+fn least_noise<T: Real>(data: &[T], residual: &[T]) -> T {
     let n = count::<T>(data.len());
-    let rounding = T::epsilon() * n.sqrt();
-    let largest = max_magnitude(data);
-    let scale = if scale < rounding * largest {
-        scale.max(rounding * size_left(data, residual))
-    } else {
-        scale
-    };
+    let size = size_left(data, residual);
+    let rounding = T::epsilon() * n.sqrt() * size;
     // r^T f = r^T (y - r), in units in which the squares are numbers.
-    let size = if unit(largest) == T::one() { T::one() } else { size_left(data, residual) };
+    let size = if unit(max_magnitude(data)) == T::one() { T::one() } else { size };
     let unit = size.recip();
     if !unit.is_finite() {
-        return scale;
+        return rounding;
     }
-    let penalty = dispatch(Penalty { data, residual, unit }).max(T::zero());
-    scale.max(size * (penalty / n).sqrt())
+    let penalty = dispatch(Penalty { data, residual, unit });
+    let by_penalty = if penalty > T::zero() { size * (penalty / n).sqrt() } else { T::zero() };
+    if by_penalty > rounding { by_penalty } else { rounding }
 }
 
 struct Penalty<'a, T> {
@@ -121,6 +181,10 @@ impl<T: Real> Routine for Penalty<'_, T> {
         let Self { data, residual, unit } = self;
         // In this order: zero, whatever y, where a point is out.
         let term = |y: T, r: T| (r * unit) * (y - r) * unit;
+        if !VECTORS {
+            let terms = data.iter().zip(residual).map(|(&y, &r)| term(y, r));
+            return terms.fold(T::zero(), |sum, term| sum + term);
+        }
         let ((data, y), (residual, r)) = (data.as_chunks::<SUMS>(), residual.as_chunks::<SUMS>());
         let mut sums = [T::zero(); SUMS];
         for (y, r) in data.iter().zip(residual) {
@@ -142,7 +206,7 @@ pub(crate) fn least_noise_of<T: Real>(size: T, penalty: T, n: usize) -> T {
 /// The largest of the data but the outliers, whose residual is exactly zero.
 fn size_left<T: Real>(data: &[T], residual: &[T]) -> T {
     let left = data.iter().zip(residual).filter(|(_, r)| !r.is_zero());
-    left.fold(T::zero(), |size, (y, _)| size.max(y.abs()))
+    left.fold(T::zero(), |size, (y, _)| if y.abs() > size { y.abs() } else { size })
 }
 
 /// Multiples of the resolution that the largest of the data must be: fewer may
@@ -197,4 +261,56 @@ pub(crate) fn common_step<T: Real>(values: impl Iterator<Item = T>, size: T, lea
 /// Standard deviations that the largest of `m` Gaussians is unlikely to pass.
 pub(crate) fn extreme_deviation<T: Real>(m: usize) -> T {
     upper_quantile(constant::<T>(FALSE_ALARM / 2.0) / count(m))
+}
+
+#[cfg(all(test, feature = "alloc"))]
+mod tests {
+    use super::{DEVIATION_PER_MEDIAN, Squares, TAIL, extreme_deviation, usual_tail};
+    use alloc::vec::Vec;
+
+    /// The median by sorting, and the rule by its words.
+    fn by_sorting(z: &[f64], out: usize) -> bool {
+        let mut sorted = z.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let left = z.len() - out;
+        let scale = DEVIATION_PER_MEDIAN * sorted[out + left / 2];
+        let tail = z.iter().filter(|&&z| z > scale * TAIL).count();
+        sorted[z.len() - 1] <= scale * extreme_deviation::<f64>(left)
+            && tail as f64 <= usual_tail::<f64>(left)
+    }
+
+    #[test]
+    fn counting_answers_what_sorting_does() {
+        let mut state = 1_u64;
+        let mut uniform = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 40) as f64 / f64::from(1 << 24)
+        };
+        let mut met = 0;
+        for case in 0..20_000 {
+            let n = 3 + case % 150;
+            let out = case % 7 * n / 20;
+            let (tails, coarse) = (case % 3 == 0, case % 5 == 0);
+            let z: Vec<f64> = (0..n)
+                .map(|i| {
+                    let normal = (0..12).map(|_| uniform()).sum::<f64>() - 6.0;
+                    let wide = if tails && uniform() < 0.05 { 2.0 * normal } else { normal };
+                    let z = if coarse { (3.0 * wide).round() } else { wide };
+                    if i < out { 0.0 } else { z.abs() }
+                })
+                .collect();
+            let squares: Vec<f64> = z.iter().map(|z| z * z).collect();
+            let left = n - out;
+            let rule = Squares {
+                all: &squares,
+                largest: squares.iter().copied().fold(0.0, f64::max),
+                most: extreme_deviation(left),
+                in_tail: usual_tail::<f64>(left) as usize,
+            };
+            let expected = by_sorting(&z, out);
+            assert_eq!(rule.are_noise_by_median(out + left / 2), expected, "{z:?}");
+            met += usize::from(expected);
+        }
+        assert!((2000..18_000).contains(&met), "{met}");
+    }
 }

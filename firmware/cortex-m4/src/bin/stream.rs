@@ -1,0 +1,48 @@
+//! A series cleaned as it comes.
+#![no_std]
+#![no_main]
+
+use kgard_cortex_m4::{Once, clock, flash, program, say, stack_high_water};
+use kgard_firmware_common::Wrong;
+use kgard_firmware_common::stream::{Judge, SAMPLES, Series, Stream, stream};
+
+static STREAM: Once<Option<Stream>> = Once::new(None);
+
+/// Instructions that a sample may take, on average.
+const MOST_INSTRUCTIONS: u32 = 1500;
+/// Bytes that the stream may take.
+const MOST_MEMORY: usize = 4096;
+
+program!("stream", run);
+
+fn run() -> Result<(), Wrong> {
+    let slot = STREAM.take().ok_or(Wrong::Memory)?;
+    let stream = slot.insert(stream()?);
+    let start = clock();
+    let overhead = clock() - start;
+
+    let mut judge = Judge::new();
+    let (mut sum, mut most) = (0, 0);
+    for truth in Series::new().take(SAMPLES) {
+        let start = clock();
+        let cleaned = stream.push(truth.sample);
+        let cost = clock() - start - overhead;
+        sum += cost;
+        most = most.max(cost);
+        if let Some(cleaned) = cleaned {
+            judge.see(cleaned);
+        }
+    }
+    while let Some(cleaned) = stream.drain() {
+        judge.see(cleaned);
+    }
+    let stack = stack_high_water();
+    let mean = u32::try_from(SAMPLES).map_or(sum, |samples| sum / samples);
+    say!("  instructions: a sample {mean}, at most {most}");
+    say!("  bytes: the stream {}, stack {stack}, flash {}", size_of::<Stream>(), flash());
+    judge.conclude()?;
+    if mean > MOST_INSTRUCTIONS || size_of::<Stream>() > MOST_MEMORY {
+        return Err(Wrong::Cost(mean));
+    }
+    Ok(())
+}
