@@ -13,10 +13,9 @@ mod problem;
 
 use common::literal::Literal;
 use common::{contender, pretty, publish, race, ratio};
-use kgard::Gaussian;
 use kgard::denoise::bm3d::Bm3d;
-use kgard::denoise::{DenoisePlan, Denoiser, Detection, KgBm3d, KgBm3dPlan, Masks, Penalty, Plane};
-use kgard::denoise::{Smoothing, metrics, noise_level};
+use kgard::denoise::{DenoisePlan, Denoiser, KgBm3d, KgBm3dPlan, Masks, PaperKgard, PaperPlan};
+use kgard::denoise::{PaperStop, Plane, metrics, noise_level};
 use problem::Random;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt::Write;
@@ -170,7 +169,11 @@ fn regions(noisy: &[f32]) -> Vec<Vec<f32>> {
 }
 
 fn kgard(plan: &DenoisePlan<f32>, noisy: &[f32]) -> Vec<f32> {
-    plan.denoise(plane(noisy), Masks::default()).unwrap().image.into_samples()
+    plan.denoise(plane(noisy), Masks::default()).unwrap().channels.remove(0).into_samples()
+}
+
+fn paper(plan: &PaperPlan<f32>, noisy: &[f32]) -> Vec<f32> {
+    plan.denoise(plane(noisy)).unwrap().channels.remove(0).into_samples()
 }
 
 fn kg_bm3d(plan: &KgBm3dPlan<f32>, noisy: &[f32]) -> Vec<f32> {
@@ -189,13 +192,11 @@ fn main() {
     let pictures = Pictures::new();
     let Pictures { noisy, sigma, .. } = &pictures;
     let sigma = *sigma;
-    let automatic = Denoiser::new(255.0).plan().unwrap();
-    let paper = Denoiser::new(255.0)
-        .kernel(Gaussian::new(0.15))
-        .penalty(Penalty::L2)
-        .smoothing(Smoothing::Paper { lambda: 0.3 })
-        .detection(Detection::MaxResidual(EPSILON))
-        .blended(false)
+    let automatic = Denoiser::new().plan().unwrap();
+    let printed = PaperKgard::new(255.0)
+        .sigma(0.15)
+        .lambda(0.3)
+        .stop(PaperStop::MaxResidual(EPSILON))
         .plan()
         .unwrap();
     let both = KgBm3d::new(255.0).plan().unwrap();
@@ -205,7 +206,7 @@ fn main() {
 
     let methods: [Method<'_>; 6] = [
         ("KGARD, automatic", Box::new(|| kgard(&automatic, noisy))),
-        ("KGARD, the paper's settings", Box::new(|| kgard(&paper, noisy))),
+        ("KGARD, the paper's", Box::new(|| paper(&printed, noisy))),
         ("BM3D alone", Box::new(|| bm3d(noisy, 30.0))),
         ("KG-BM3D, automatic", Box::new(|| kg_bm3d(&both, noisy))),
         ("chain A", Box::new(|| median_chain(noisy))),

@@ -83,16 +83,17 @@ fn strided_planes() -> Result<PlaneBuf<f32>, Error> {
     let plane = Plane::strided(memory, width, height, stride, step)?;
     assert!((0..height).all(|y| plane.row(y).eq(green.row(y).iter().copied())));
 
-    let denoised = Denoiser::new(255.0).denoise(plane)?;
-    let outliers = Array2::from_shape_vec((height, width), denoised.outliers.into_samples());
+    let mut denoised = Denoiser::new().denoise(plane)?;
+    let values = denoised.outliers.values.swap_remove(0);
+    let outliers = Array2::from_shape_vec((height, width), values.into_samples());
     let outliers = outliers.expect("as many as pixels");
     println!(
         "planes: {} outlier, {:+.0} at [15, 20]",
-        denoised.report.outliers,
+        denoised.report.channels[0].outliers,
         outliers[[15, 20]]
     );
     assert!(outliers[[15, 20]] > 50.0);
-    Ok(denoised.image)
+    Ok(denoised.channels.swap_remove(0))
 }
 
 fn main() -> Result<(), Error> {

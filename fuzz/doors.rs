@@ -6,7 +6,7 @@
 
 use kgard::denoise::bm3d::{Bm3d, Transform};
 use kgard::denoise::{
-    Conditions, Denoiser, Detection, Grid, KgBm3d, Masks, Penalty, Plane, Smoothing, metrics,
+    Conditions, Denoiser, Grid, KgBm3d, Masks, PaperKgBm3d, PaperKgard, PaperStop, Plane, metrics,
     noise_law, noise_level,
 };
 use kgard::kernel::AnyKernel;
@@ -14,8 +14,8 @@ use kgard::line::Line;
 use kgard::regression::stop::Reading;
 use kgard::tune::Model;
 use kgard::{
-    Error, Fit, Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Plan, PlanRef, Points,
-    Polynomial, Regularizer, Stop, Workspace,
+    Error, Fit, Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Penalty, Plan, PlanRef,
+    Points, Polynomial, Regularizer, Stop, Workspace,
 };
 
 /// What the program reads of TIFF files and EXIF data by itself.
@@ -268,7 +268,7 @@ pub fn models(data: &[u8]) {
                     let rows = grid.covered(row);
                     assert!(rows.start <= rows.end && rows.end <= grid.height());
                 }
-                if let Ok(plan) = Denoiser::<f32>::new(255.0).regions(5, 1).plan() {
+                if let Ok(plan) = Denoiser::<f32>::new().regions(5, 1).plan() {
                     let _ = plan.pixels_for(&grid, 0..usize::MAX);
                 }
             }
@@ -315,16 +315,13 @@ pub fn planes(data: &[u8]) {
     let peak = [255.0, 1.0, 65535.0, bytes.positive() as f32][bytes.below(4)];
     let (region, core) =
         [(12, 8), (6, 4), (5, 1), (bytes.below(20), bytes.below(20))][bytes.below(4)];
-    let detection = match bytes.below(5) {
-        0 => Detection::Histogram { e0: bytes.positive() as f32, reading: Reading::EveryStep },
-        1 => Detection::MaxResidual(bytes.positive() as f32),
-        _ => Detection::Automatic,
+    let stop = match bytes.below(3) {
+        0 => PaperStop::Histogram { e0: bytes.positive() as f32, reading: Reading::EveryStep },
+        1 => PaperStop::MaxResidual(bytes.positive() as f32),
+        _ => PaperStop::Histogram { e0: bytes.positive() as f32, reading: Reading::Once },
     };
-    let smoothing = match bytes.below(4) {
-        0 => Smoothing::Paper { lambda: bytes.positive() as f32 },
-        _ => Smoothing::Automatic,
-    };
-    let (l2, blended) = (bytes.is(), bytes.is());
+    let lambda = bytes.positive() as f32;
+    let l2 = bytes.is();
     let (with_bad, with_keep) = (bytes.is(), bytes.is());
     let length = bytes.below(256) * 8;
     let mut samples = Vec::with_capacity(length);
@@ -343,27 +340,29 @@ pub fn planes(data: &[u8]) {
     let Ok(mask) = Plane::strided(&mask, width, height, stride, step) else { return };
     let masks = Masks { bad: with_bad.then_some(mask), keep: with_keep.then_some(mask) };
     let penalty = if l2 { Penalty::L2 } else { Penalty::default() };
-    let denoiser = Denoiser::new(peak)
-        .regions(region, core)
-        .penalty(penalty)
-        .detection(detection)
-        .smoothing(smoothing)
-        .blended(blended);
+    let denoiser = Denoiser::new().regions(region, core).penalty(penalty);
     if let Ok(noise) = noise_level(plane, with_bad.then_some(mask)) {
         finite32("the noise", &[noise]);
     }
     let _ = noise_law(plane, Some(mask));
     let _ = metrics::ssim(plane, plane, peak);
     if let Ok(denoised) = denoiser.plan().and_then(|plan| plan.denoise(plane, masks)) {
-        finite32("a pixel", denoised.image.samples());
-        finite32("an outlier", denoised.outliers.samples());
+        finite32("a pixel", denoised.channels[0].samples());
+        finite32("an outlier", denoised.outliers.values[0].samples());
+    }
+    let paper =
+        PaperKgard::new(peak).regions(region, core).penalty(penalty).lambda(lambda).stop(stop);
+    if let Ok(denoised) = PaperKgBm3d::new(peak).kgard(paper).denoise(plane) {
+        finite32("a pixel", denoised.channels[0].samples());
+        finite32("an outlier", denoised.outliers.values[0].samples());
     }
     if width * height < 400
         && let Ok(denoised) =
             KgBm3d::new(peak).kgard(denoiser).plan().and_then(|plan| plan.denoise(&[plane], masks))
     {
         finite32("a pixel", denoised.channels[0].samples());
-        finite32("the noise", &denoised.noise);
+        let noise = denoised.report.channels[0].noise.expect("it is estimated");
+        finite32("the noise", &[noise]);
     }
 }
 

@@ -212,19 +212,6 @@ fn before(
     filter_on(t, rung, region, 1.0);
 }
 
-// With the rung that the gradient has chosen, on the pixels as they are.
-@compute @workgroup_size(WG)
-fn given(
-    @builtin(local_invocation_index) t: u32,
-    @builtin(workgroup_id) group: vec3<u32>,
-) {
-    let region = group.x;
-    for (var b = t; b < BLOCKS; b += WG) {
-        c[b] = cells[cell(COEFFICIENTS, region, b)];
-    }
-    filter_on(t, problems[region].rung, region, 1.0);
-}
-
 // After the search: the outliers are removed, and the smoother is chosen for the rest.
 @compute @workgroup_size(WG)
 fn after(

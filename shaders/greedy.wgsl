@@ -24,6 +24,8 @@ struct Search {
     below: f32,
     above: f32,
     peak: f32,
+    // The modal amplitude counts less in the last part of that range: one in so many.
+    fading: f32,
 }
 
 @group(0) @binding(0) var<uniform> search: Search;
@@ -46,11 +48,9 @@ override BLOCKS: u32 = (N + 3u) / 4u;
 override RULE: u32 = 0u;
 // Whether residuals are measured by their own standard deviation.
 override STUDENTIZED: bool = true;
-// Whether the problems have flags; without, every point can be an outlier.
+// Whether the problems have flags, and only points with one matter; without, every point can be
+// an outlier, and all residuals are results.
 override FLAGGED: bool = true;
-// Whether points without a flag are needed: they cannot be chosen, but the rule or the caller
-// may use their residuals.
-override WHOLE: bool = true;
 // Entries of the list, which is made of flags, and of what points are worth; and of the
 // two scratch arrays, which only some rules need.
 override LIST: u32 = 1u;
@@ -83,8 +83,6 @@ const STOP = 0xffffffffu;
 const NOT_ELIGIBLE = -1.0;
 const TAKEN_OUT = -2.0;
 const EPSILON = 1.1920929e-7;
-// The usual size of outliers counts less in the last part of its reach: one in so many.
-const FADING = 4.0;
 
 // The points that matter: those known to be bad, then the others. How many are known,
 // and how many there are.
@@ -424,7 +422,7 @@ fn share_of(beyond: f32) -> f32 {
 fn usual_of(y: f32, u: f32) -> f32 {
     let more = search.usual - abs(u);
     let inside = 1.0 - abs(more) / select(search.above, search.below, more > 0.0);
-    let weight = clamp(FADING * inside, 0.0, 1.0);
+    let weight = clamp(search.fading * inside, 0.0, 1.0);
     let believed = select(search.alike * weight, 0.0, y == 0.0 || y == search.peak);
     return u + believed * select(more, -more, u < 0.0);
 }
@@ -473,7 +471,7 @@ fn points_of(block: u32, count: u32) -> vec4<u32> {
 
 // What counts as a point known to be bad, as another that matters, or as nothing.
 fn kind_of(flag: f32) -> u32 {
-    return select(select(0u, OTHER, WHOLE || flag > 0.0), KNOWN, flag == IS_KNOWN);
+    return select(select(0u, OTHER, flag > 0.0), KNOWN, flag == IS_KNOWN);
 }
 
 // Makes the list, and gives its sizes.
@@ -699,8 +697,8 @@ fn greedy(
                 value = usual_of(cells[cell(DATA, problem, point)], u);
             }
             cells[cell(OUTLIERS, problem, point)] = share * value;
-            if share <= 0.5 {
-                cells[cell(FLAGS, problem, point)] = IS_DOUBTFUL;
+            if share > 0.5 {
+                cells[cell(FLAGS, problem, point)] = IS_OUTLIER;
             }
             cells[cell(ORDER, problem, a - 1u)] = f32(point);
         }
@@ -708,7 +706,7 @@ fn greedy(
         // all of them read.
         workgroupBarrier();
     }
-    if WHOLE {
+    if !FLAGGED {
         for (var i = t; i < N; i += WG) {
             cells[cell(RESIDUALS, problem, point_at(i))] = residual_of(i);
         }

@@ -1,14 +1,15 @@
 // Blends the regions: each pixel is the weighted mean of the regions that cover it, and its
-// outlier is that of the region in whose core it lies. The same as `Job::assemble` and
-// `Job::record` in src/denoise/strip.rs.
+// outlier is that of the region in whose core it lies. The same as `Strip::add` and
+// `Strip::record` in src/denoise/blend.rs.
 
 @group(0) @binding(0) var<uniform> tile: Tile;
 @group(0) @binding(1) var<storage, read> cells: array<f32>;
 // The share of a region in its N pixels along an axis: of each column of regions,
 // then of each row.
 @group(0) @binding(2) var<storage, read> shares: array<f32>;
-// The pixels and the outliers.
-@group(0) @binding(3) var<storage, read_write> result: array<vec2<f32>>;
+// The pixels, and the outliers: zero where there is none, the bits of its value where there is
+// one, with the sign bit set where that is zero. As integers, so that they arrive as written.
+@group(0) @binding(3) var<storage, read_write> result: array<vec2<u32>>;
 
 override WG: u32 = 64u;
 
@@ -61,15 +62,16 @@ fn reassemble(
     let c = x / tile.core;
     let here = r >= tile.first_row && r < tile.first_row + tile.rows
         && c >= tile.first_column && c < tile.first_column + tile.columns;
-    var u = 0.0;
+    var u = 0u;
     if here {
         let region = (r - tile.first_row) * tile.columns + c - tile.first_column;
         let i = y + tile.margin - r * tile.core;
         let j = x + tile.margin - c * tile.core;
         let at = region * each + i * tile.region + j;
-        if cells[FLAGS * tile.stride + at] != IS_DOUBTFUL {
-            u = cells[OUTLIERS * tile.stride + at];
+        if cells[FLAGS * tile.stride + at] == IS_OUTLIER {
+            u = bitcast<u32>(cells[OUTLIERS * tile.stride + at]);
+            u = select(u, 0x80000000u, u == 0u);
         }
     }
-    result[id.y * tile.out_width + id.x] = vec2(sum, u);
+    result[id.y * tile.out_width + id.x] = vec2(bitcast<u32>(sum), u);
 }

@@ -124,6 +124,15 @@ pub enum Error {
         /// The index.
         index: usize,
     },
+    /// Images, channels or masks that must be of one size and are not.
+    ImageSize {
+        /// What has the wrong size.
+        what: &'static str,
+        /// The width and the height it must have.
+        expected: (usize, usize),
+        /// The width and the height it has.
+        found: (usize, usize),
+    },
     /// Sizes of image regions that do not fit together.
     Regions {
         /// Side of a region.
@@ -146,6 +155,9 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
+            Self::Empty { what: "image" } => {
+                write!(f, "the image has no pixels, or no channel: give at least one")
+            }
             Self::Empty { what } => write!(f, "{what} is empty: give at least one point"),
             Self::Length { what, expected, found } => {
                 write!(f, "{what} has length {found}, but {expected} is needed")
@@ -210,6 +222,11 @@ impl fmt::Display for Error {
                 write!(f, "index {index} is outside of the data: there are {len} points")
             }
             Self::Duplicate { index } => write!(f, "index {index} is given twice"),
+            Self::ImageSize { what, expected: (width, height), found } => write!(
+                f,
+                "{what} is {} x {} pixels, the image {width} x {height}: they must be of one size",
+                found.0, found.1
+            ),
             Self::Regions { region, core } => write!(
                 f,
                 "regions of {region} pixels with cores of {core}: the region must be larger than \

@@ -101,9 +101,10 @@
 //!
 //! let gpu = kgard::gpu::Gpu::new()?;
 //! let pixels = vec![100.0_f32; 4096 * 4096];
-//! let plan = Denoiser::new(255.0).plan()?;
-//! let result = plan.on(&gpu)?.denoise(Plane::new(&pixels, 4096, 4096)?, Masks::default())?;
-//! # let _ = result;
+//! let plan = Denoiser::new().plan()?;
+//! let image = Plane::new(&pixels, 4096, 4096)?;
+//! let (denoised, report) = plan.on(&gpu)?.denoise(image, Masks::default())?;
+//! # let _ = (denoised, report);
 //! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -9,15 +9,13 @@ mod common;
 
 use common::problem::{Problem, Random};
 use kgard::denoise::metrics::psnr;
-use kgard::denoise::{
-    Denoised, Denoiser, Detection, KgBm3d, Masks, Penalty, Plane, PlaneBuf, Smoothing,
-};
+use kgard::denoise::{Denoised, Denoiser, KgBm3d, Masks, Plane, PlaneBuf};
 use kgard::gpu::{Backend, DeviceKernel, Gpu, GpuError, adapters};
 use kgard::kernel::cross_gram;
 use kgard::regression::stop::Reading;
 use kgard::{
-    Error, Fit, Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Plan, Points, Polynomial,
-    RationalQuadratic, Regularizer, Stop,
+    Error, Fit, Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Penalty, Plan, Points,
+    Polynomial, RationalQuadratic, Regularizer, Stop,
 };
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -71,21 +69,20 @@ fn assert_same(ours: &Denoised<f32>, cpu: &Denoised<f32>, what: &str) {
 }
 
 fn assert_same_with_core(core: usize, ours: &Denoised<f32>, cpu: &Denoised<f32>, what: &str) {
-    let pairs = ours.outliers.samples().iter().zip(cpu.outliers.samples());
-    let differ = pairs.clone().filter(|(a, b)| (**a != 0.0) != (**b != 0.0)).count();
-    let regions = ours.image.samples().len().div_ceil(core * core);
-    assert!(
-        differ <= (regions + 500) / 1000,
-        "{what}: {differ} outliers of {}",
-        cpu.report.outliers
-    );
+    let [ours_values, values] = [ours, cpu].map(|d| d.outliers.values[0].samples());
+    let pairs = ours_values.iter().zip(values);
+    let [ours_mask, mask] = [ours, cpu].map(|d| d.outliers.mask[0].samples());
+    let differ = ours_mask.iter().zip(mask).filter(|(a, b)| a != b).count();
+    let [ours_image, cpu_image] = [ours, cpu].map(|d| &d.channels[0]);
+    let regions = ours_image.samples().len().div_ceil(core * core);
+    let [a, b] = [ours, cpu].map(|d| d.report.channels[0]);
+    assert!(differ <= (regions + 500) / 1000, "{what}: {differ} outliers of {}", b.outliers);
     let relative = |a: f32, b: f32| (a - b).abs() / b.abs().max(1.0);
-    let pixels = ours.image.samples().iter().zip(cpu.image.samples());
+    let pixels = ours_image.samples().iter().zip(cpu_image.samples());
     let far = pixels.filter(|(a, b)| relative(**a, **b) > 1e-3).count();
     assert!(far <= 144 * (regions / 500 + 1), "{what}: {far} pixels are far");
-    let psnr = psnr(ours.image.as_plane(), cpu.image.as_plane(), 255.0).unwrap();
+    let psnr = psnr(ours_image.as_plane(), cpu_image.as_plane(), 255.0).unwrap();
     assert!(psnr > 55.0, "{what}: {psnr} dB apart");
-    let (a, b) = (ours.report, cpu.report);
     assert_eq!(a.conditions, b.conditions, "{what}");
     assert_eq!(a.lambda, b.lambda, "{what}");
     if differ == 0 {
@@ -101,38 +98,17 @@ fn assert_same_with_core(core: usize, ours: &Denoised<f32>, cpu: &Denoised<f32>,
 fn images_are_as_the_processor_makes_them() {
     let Some(gpu) = gpu() else { return };
     let noisy = picture(75, 50, 8.0, 0.1, 1);
-    let histogram = |reading| Detection::Histogram { e0: 40.0, reading };
-    let detections = [
-        Detection::Automatic,
-        histogram(Reading::Once),
-        histogram(Reading::EveryStep),
-        Detection::MaxResidual(35.0),
-    ];
     for (region, core) in [(12, 8), (8, 4), (5, 3), (20, 12), (4, 2)] {
-        // Everything on the usual regions, one of each on the others.
-        let detections = if region == 12 { &detections[..] } else { &detections[..2] };
-        for &detection in detections {
-            for smoothing in [Smoothing::Automatic, Smoothing::Paper { lambda: 0.5 }] {
-                for (penalty, blended) in [(Penalty::Rkhs, true), (Penalty::L2, false)] {
-                    let plan = Denoiser::new(255.0_f32)
-                        .regions(region, core)
-                        .detection(detection)
-                        .smoothing(smoothing)
-                        .penalty(penalty)
-                        .blended(blended)
-                        .plan()
-                        .unwrap();
-                    let cpu = plan.denoise(noisy.as_plane(), Masks::default()).unwrap();
-                    let on = plan.on(&gpu).unwrap();
-                    let ours = on.denoise(noisy.as_plane(), Masks::default()).unwrap();
-                    assert_eq!(ours.report.fallback, None);
-                    assert!(ours.report.batches > 0);
-                    let what = format!(
-                        "{region} {core} {detection:?} {smoothing:?} {penalty:?} {blended}"
-                    );
-                    assert_same_with_core(core, &ours.denoised, &cpu, &what);
-                }
-            }
+        for penalty in [Penalty::Rkhs, Penalty::L2] {
+            let plan =
+                Denoiser::<f32>::new().regions(region, core).penalty(penalty).plan().unwrap();
+            let cpu = plan.denoise(noisy.as_plane(), Masks::default()).unwrap();
+            let on = plan.on(&gpu).unwrap();
+            let (ours, report) = on.denoise(noisy.as_plane(), Masks::default()).unwrap();
+            assert_eq!(report.fallback, None);
+            assert!(report.batches > 0);
+            let what = format!("{region} {core} {penalty:?}");
+            assert_same_with_core(core, &ours, &cpu, &what);
         }
     }
 }
@@ -147,12 +123,13 @@ fn a_photograph_comes_out_as_well() {
         PlaneBuf::new(crop.iter().map(|&p| f32::from(p)).collect(), 130, 101).unwrap()
     };
     let (clean, noisy) = (crop("camera.png"), crop("camera-noisy.png"));
-    let plan = Denoiser::new(255.0_f32).plan().unwrap();
+    let plan = Denoiser::<f32>::new().plan().unwrap();
     let cpu = plan.denoise(noisy.as_plane(), Masks::default()).unwrap();
-    let ours = plan.on(&gpu).unwrap().denoise(noisy.as_plane(), Masks::default()).unwrap();
-    assert_same(&ours.denoised, &cpu, "camera");
-    let quality = |d: &Denoised<f32>| psnr(d.image.as_plane(), clean.as_plane(), 255.0).unwrap();
-    let (ours, cpu) = (quality(&ours.denoised), quality(&cpu));
+    let (ours, _) = plan.on(&gpu).unwrap().denoise(noisy.as_plane(), Masks::default()).unwrap();
+    assert_same(&ours, &cpu, "camera");
+    let quality =
+        |d: &Denoised<f32>| psnr(d.channels[0].as_plane(), clean.as_plane(), 255.0).unwrap();
+    let (ours, cpu) = (quality(&ours), quality(&cpu));
     assert!((ours - cpu).abs() < 0.01, "{ours} dB, {cpu} dB");
 }
 
@@ -160,13 +137,13 @@ fn a_photograph_comes_out_as_well() {
 fn every_workgroup_size_gives_the_same() {
     let Some(gpu) = gpu() else { return };
     let noisy = picture(70, 49, 10.0, 0.15, 2);
-    let plan = Denoiser::new(255.0_f32).plan().unwrap();
+    let plan = Denoiser::<f32>::new().plan().unwrap();
     let cpu = plan.denoise(noisy.as_plane(), Masks::default()).unwrap();
     for threads in [8, 16, 32, 64, 128, 256] {
         let on = plan.on(&gpu.clone().with_workgroup(threads).unwrap()).unwrap();
-        let ours = on.denoise(noisy.as_plane(), Masks::default()).unwrap();
-        assert_eq!(ours.report.fallback, None);
-        assert_same(&ours.denoised, &cpu, &format!("{threads} threads"));
+        let (ours, report) = on.denoise(noisy.as_plane(), Masks::default()).unwrap();
+        assert_eq!(report.fallback, None);
+        assert_same(&ours, &cpu, &format!("{threads} threads"));
     }
     for threads in [0, 4, 48, 512] {
         assert!(gpu.clone().with_workgroup(threads).is_err());
@@ -176,21 +153,21 @@ fn every_workgroup_size_gives_the_same() {
 #[test]
 fn images_of_any_size_and_without_noise() {
     let Some(gpu) = gpu() else { return };
-    let plan = Denoiser::new(255.0_f32).plan().unwrap();
+    let plan = Denoiser::<f32>::new().plan().unwrap();
     let on = plan.on(&gpu).unwrap();
     for (width, height) in [(1, 1), (2, 1), (1, 5), (7, 3), (12, 12), (17, 33), (130, 9)] {
         for (noise, impulses) in [(0.0, 0.0), (12.0, 0.05)] {
             let image = picture(width, height, noise, impulses, 3);
             let cpu = plan.denoise(image.as_plane(), Masks::default()).unwrap();
-            let ours = on.denoise(image.as_plane(), Masks::default()).unwrap();
-            assert_eq!(ours.report.fallback, None);
-            assert_same(&ours.denoised, &cpu, &format!("{width} x {height}, {noise}"));
+            let (ours, report) = on.denoise(image.as_plane(), Masks::default()).unwrap();
+            assert_eq!(report.fallback, None);
+            assert_same(&ours, &cpu, &format!("{width} x {height}, {noise}"));
         }
     }
     let flat = PlaneBuf::new(vec![77.0; 40 * 30], 40, 30).unwrap();
-    let ours = on.denoise(flat.as_plane(), Masks::default()).unwrap().denoised;
-    assert!(ours.image.samples().iter().all(|&p| (p - 77.0).abs() < 1e-4));
-    assert_eq!(ours.report.outliers, 0);
+    let (ours, _) = on.denoise(flat.as_plane(), Masks::default()).unwrap();
+    assert!(ours.channels[0].samples().iter().all(|&p| (p - 77.0).abs() < 1e-4));
+    assert_eq!(ours.outliers.count(0), 0);
 }
 
 #[test]
@@ -205,23 +182,24 @@ fn masks_are_minded() {
             *pixel = f32::NAN;
         }
     }
-    let plan = Denoiser::new(255.0_f32).plan().unwrap();
+    let plan = Denoiser::<f32>::new().plan().unwrap();
     let plane = |mask| Some(Plane::new(mask, 60, 44).unwrap());
     let both = Masks { bad: plane(&bad), keep: plane(&keep) };
     for masks in [both, Masks { keep: None, ..both }] {
         let cpu = plan.denoise(noisy.as_plane(), masks).unwrap();
-        let ours = plan.on(&gpu).unwrap().denoise(noisy.as_plane(), masks).unwrap();
-        assert_eq!(ours.report.fallback, None);
+        let (ours, report) = plan.on(&gpu).unwrap().denoise(noisy.as_plane(), masks).unwrap();
+        assert_eq!(report.fallback, None);
         let finite = |d: &Denoised<f32>| {
             let zeroed = |p: &PlaneBuf<f32>| {
                 let finite = |&v: &f32| if v.is_finite() { v } else { 0.0 };
                 PlaneBuf::new(p.samples().iter().map(finite).collect(), 60, 44).unwrap()
             };
             let mut d = d.clone();
-            (d.image, d.outliers) = (zeroed(&d.image), zeroed(&d.outliers));
+            d.channels[0] = zeroed(&d.channels[0]);
+            d.outliers.values[0] = zeroed(&d.outliers.values[0]);
             d
         };
-        assert_same(&finite(&ours.denoised), &finite(&cpu), "masks");
+        assert_same(&finite(&ours), &finite(&cpu), "masks");
     }
 }
 
@@ -234,14 +212,15 @@ fn small_limits_only_mean_more_batches() {
     };
     let Some((device, queue)) = device(limits) else { return };
     let noisy = picture(160, 75, 9.0, 0.1, 6);
-    let plan = Denoiser::new(255.0_f32).plan().unwrap();
+    let plan = Denoiser::<f32>::new().plan().unwrap();
     let cpu = plan.denoise(noisy.as_plane(), Masks::default()).unwrap();
     let gpu = Gpu::from_device(device, queue);
-    let ours = plan.on(&gpu).unwrap().denoise(noisy.as_plane(), Masks::default()).unwrap();
-    assert_eq!(ours.report.fallback, None);
+    let (ours, report) =
+        plan.on(&gpu).unwrap().denoise(noisy.as_plane(), Masks::default()).unwrap();
+    assert_eq!(report.fallback, None);
     // 200 regions, of which a megabyte holds the columns of 25.
-    assert!(ours.report.batches >= 200 / 25, "{}", ours.report.batches);
-    assert_same(&ours.denoised, &cpu, "small limits");
+    assert!(report.batches >= 200 / 25, "{}", report.batches);
+    assert_same(&ours, &cpu, "small limits");
 }
 
 #[test]
@@ -252,7 +231,7 @@ fn regions_beyond_the_device_are_refused() {
     };
     let Some((device, queue)) = device(limits) else { return };
     let gpu = Gpu::from_device(device, queue);
-    let plan = Denoiser::new(255.0_f32).plan().unwrap();
+    let plan = Denoiser::<f32>::new().plan().unwrap();
     match plan.on(&gpu) {
         Err(GpuError::Limit { needed, allowed: 2048, .. }) => assert!(needed > 2048),
         other => panic!("{other:?}"),
@@ -263,17 +242,19 @@ fn regions_beyond_the_device_are_refused() {
 fn bands_are_as_the_whole() {
     let Some(gpu) = gpu() else { return };
     let noisy = picture(50, 64, 9.0, 0.1, 7);
-    let plan = Denoiser::new(255.0_f32).plan().unwrap();
+    let plan = Denoiser::<f32>::new().plan().unwrap();
     let on = plan.on(&gpu).unwrap();
-    let whole = on.denoise(noisy.as_plane(), Masks::default()).unwrap().denoised;
+    let (whole, _) = on.denoise(noisy.as_plane(), Masks::default()).unwrap();
     let band = kgard::denoise::Band {
         rows: noisy.as_plane(),
         masks: Masks::default(),
         top: 0,
         height: 64,
     };
-    let part = on.process(band, 2..5, &whole.report.conditions).unwrap().denoised;
-    for (a, b) in part.image.samples().iter().zip(&whole.image.samples()[2 * 8 * 50..]) {
+    let conditions = whole.report.channels[0].conditions.unwrap();
+    let part = on.process(band, 2..5, &conditions).unwrap().0;
+    for (a, b) in part.channels[0].samples().iter().zip(&whole.channels[0].samples()[2 * 8 * 50..])
+    {
         assert!((a - b).abs() <= 1e-3, "{a} {b}");
     }
 }
@@ -446,7 +427,7 @@ fn gram_matrices_of_every_kernel() {
 #[test]
 fn a_lost_device_costs_time_only() {
     let noisy = picture(64, 48, 9.0, 0.1, 9);
-    let plan = Denoiser::new(255.0_f32).plan().unwrap();
+    let plan = Denoiser::<f32>::new().plan().unwrap();
     let cpu = plan.denoise(noisy.as_plane(), Masks::default()).unwrap();
     let regression =
         Plan::new(&[0.0_f32, 0.5, 1.0], Gaussian::new(0.2), Regularizer::l2(0.05)).unwrap();
@@ -455,9 +436,9 @@ fn a_lost_device_costs_time_only() {
     let on = plan.on(&gpu).unwrap();
     let fits = regression.on(&gpu).unwrap();
     gpu.device().destroy();
-    let ours = on.denoise(noisy.as_plane(), Masks::default()).unwrap();
-    assert!(ours.report.fallback.is_some());
-    assert_eq!(ours.denoised, cpu);
+    let (ours, report) = on.denoise(noisy.as_plane(), Masks::default()).unwrap();
+    assert!(report.fallback.is_some());
+    assert_eq!(ours, cpu);
     let ours = fits.fit_many(&[0.0, 5.0, 0.0], Stop::count(1)).unwrap();
     assert!(ours.report.fallback.is_some());
     assert_eq!(ours.fits, [regression.fit(&[0.0, 5.0, 0.0], Stop::count(1)).unwrap()]);
@@ -468,22 +449,22 @@ fn a_lost_device_costs_time_only() {
 #[test]
 fn a_device_lost_on_the_way_loses_nothing() {
     let noisy = picture(320, 200, 9.0, 0.1, 10);
-    let plan = Denoiser::new(255.0_f32).plan().unwrap();
+    let plan = Denoiser::<f32>::new().plan().unwrap();
     let cpu = plan.denoise(noisy.as_plane(), Masks::default()).unwrap();
     let mut fell_back = 0;
     for wait in [1, 20, 60, 150, 300] {
         let Some((device, queue)) = device(wgpu::Limits::downlevel_defaults()) else { return };
         let gpu = Gpu::from_device(device, queue);
         let on = plan.on(&gpu).unwrap();
-        let ours = std::thread::scope(|scope| {
+        let (ours, report) = std::thread::scope(|scope| {
             scope.spawn(|| {
                 std::thread::sleep(Duration::from_millis(wait));
                 gpu.device().destroy();
             });
             on.denoise(noisy.as_plane(), Masks::default()).unwrap()
         });
-        fell_back += usize::from(ours.report.fallback.is_some());
-        assert_same(&ours.denoised, &cpu, &format!("lost after {wait} ms"));
+        fell_back += usize::from(report.fallback.is_some());
+        assert_same(&ours, &cpu, &format!("lost after {wait} ms"));
     }
     assert!(fell_back > 0);
 }

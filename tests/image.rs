@@ -83,14 +83,15 @@ fn every_colour_type_comes_back_clean_and_as_it_was() {
         assert_eq!(alphas(&denoised.image), alphas(&noisy), "{color:?}");
         let channels = planes(&denoised.image).unwrap();
         assert_eq!(channels.len(), if color.has_color() { 3 } else { 1 });
-        assert_eq!(denoised.outliers.len(), channels.len());
-        assert_eq!(denoised.reports.len(), channels.len());
-        for (c, (channel, outliers)) in channels.iter().zip(&denoised.outliers).enumerate() {
+        assert_eq!(denoised.outliers.mask.len(), channels.len());
+        assert_eq!(denoised.report.channels.len(), channels.len());
+        for (c, (channel, mask)) in channels.iter().zip(&denoised.outliers.mask).enumerate() {
             let (mut found, mut total, mut error) = (0, 0, 0.0);
-            for (i, (&sample, &u)) in channel.samples().iter().zip(outliers.samples()).enumerate() {
+            let pixels = channel.samples().iter().zip(mask.samples());
+            for (i, (&sample, &is_outlier)) in pixels.enumerate() {
                 let (x, y) = (i % 48, i / 48);
                 total += usize::from(struck(x, y, c));
-                found += usize::from(struck(x, y, c) && u != 0.0);
+                found += usize::from(struck(x, y, c) && is_outlier);
                 error += (f64::from(sample / peak(&noisy)) - level(x, y, c)).powi(2);
             }
             let rms = (error / 1920.0).sqrt();
@@ -143,7 +144,7 @@ fn any_size() {
             let channels = vec![plane; planes(&flat).unwrap().len()];
             flat = with_planes(&flat, &channels).unwrap();
             let denoised = denoise(&flat).unwrap();
-            let reports = &denoised.reports;
+            let reports = &denoised.report.channels;
             assert!(reports.iter().all(|r| r.outliers == 0), "{width} x {height}: {reports:?}");
             for (a, b) in planes(&denoised.image).unwrap().iter().zip(&planes(&flat).unwrap()) {
                 for (a, b) in a.samples().iter().zip(b.samples()) {
@@ -166,8 +167,9 @@ fn masks_are_those_of_all_channels() {
         bad: Some(Plane::new(&bad, 24, 24).unwrap()),
         keep: Some(Plane::new(&keep, 24, 24).unwrap()),
     };
-    let plan = Denoiser::new(peak(&noisy)).plan().unwrap();
-    let denoised = denoise_with(&noisy, &plan, masks).unwrap();
+    let plan = Denoiser::new().plan().unwrap();
+    let with = |masks| denoise_with(&noisy, |channels| plan.denoise_all(channels, masks));
+    let denoised = with(masks).unwrap();
     let clean = denoised.image.as_rgb32f().unwrap();
     let Rgb(pixel) = clean.get_pixel(5, 6);
     for (c, &x) in pixel.iter().enumerate() {
@@ -177,8 +179,8 @@ fn masks_are_those_of_all_channels() {
         assert_eq!(clean.get_pixel(x, 0), noisy.as_rgb32f().unwrap().get_pixel(x, 0));
     }
     let small = Masks { bad: None, keep: Some(Plane::new(&keep[..552], 24, 23).unwrap()) };
-    let error = denoise_with(&noisy, &plan, small).unwrap_err();
-    assert_eq!(error, Error::Length { what: "mask's height", expected: 24, found: 23 });
+    let error = with(small).unwrap_err();
+    assert_eq!(error, Error::ImageSize { what: "mask", expected: (24, 24), found: (24, 23) });
 }
 
 #[test]
@@ -195,7 +197,11 @@ fn what_is_refused() {
     let grey: GrayImage = ImageBuffer::from_pixel(3, 2, Luma([7]));
     let grey = DynamicImage::from(grey);
     let plane = |width, height| PlaneBuf::new(vec![0.0; width * height], width, height).unwrap();
-    for wrong in [vec![], vec![plane(3, 2); 3], vec![plane(2, 3)], vec![plane(3, 3)]] {
+    for wrong in [vec![], vec![plane(3, 2); 3]] {
         assert!(matches!(with_planes(&grey, &wrong), Err(Error::Length { .. })));
+    }
+    for wrong in [plane(2, 3), plane(3, 3)] {
+        let error = with_planes(&grey, &[wrong]).unwrap_err();
+        assert!(matches!(error, Error::ImageSize { what: "channel", expected: (3, 2), .. }));
     }
 }

@@ -9,7 +9,7 @@ mod literal;
 use common::problem::Random;
 use kgard::Error;
 use kgard::denoise::bm3d::Bm3d;
-use kgard::denoise::{Denoiser, KgBm3d, Masks, Plane, dead_lines, noise_level};
+use kgard::denoise::{Denoised, Denoiser, KgBm3d, Masks, Plane, dead_lines, noise_level};
 
 const WIDTH: usize = 72;
 const HEIGHT: usize = 60;
@@ -53,12 +53,12 @@ fn without_refinements_outliers_are_subtracted() {
         let low = pixels.iter().copied().fold(f32::INFINITY, f32::min);
         let high = pixels.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let units: Vec<f32> = pixels.iter().map(|y| (y - low) / (high - low) * 255.0).collect();
-        let kgard = Denoiser::new(255.0).denoise(plane(&units)).unwrap();
-        let u = kgard.outliers.samples();
+        let kgard = Denoiser::new().denoise(plane(&units)).unwrap();
+        let u = kgard.outliers.values[0].samples();
         let repaired: Vec<f32> = units.iter().zip(u).map(|(y, u)| y - u).collect();
-        let outlier: Vec<bool> = u.iter().map(|&u| u != 0.0).collect();
+        let outlier = kgard.outliers.mask[0].samples().to_vec();
         let sigma = noise_level(plane(&units), Some(plane(&outlier))).unwrap();
-        let smooth = kgard.image.samples();
+        let smooth = kgard.channels[0].samples();
         let range = smooth.iter().copied().fold(f32::NEG_INFINITY, f32::max)
             - smooth.iter().copied().fold(f32::INFINITY, f32::min);
         let clean = Bm3d::for_noise(sigma, range).denoise(plane(&repaired), sigma).unwrap();
@@ -67,7 +67,7 @@ fn without_refinements_outliers_are_subtracted() {
             let clean = low + clean / 255.0 * (high - low);
             assert!((ours - clean).abs() < 1e-2, "{ours} for {clean}");
         }
-        let found: Vec<bool> = ours.outliers[0].samples().iter().map(|&u| u != 0.0).collect();
+        let found: Vec<bool> = ours.outliers.mask[0].samples().to_vec();
         assert_eq!(found, outlier);
     }
 }
@@ -80,19 +80,19 @@ fn the_loop_literally() {
         // Some samples are cut off.
         pixels.iter_mut().for_each(|pixel| *pixel = pixel.round().clamp(0.0, 255.0));
         let ours = KgBm3d::new(255.0).denoise(plane(&pixels)).unwrap();
-        assert_eq!(ours.laws[0].gain, 0.0);
+        assert_eq!(ours.report.channels[0].law.unwrap().gain, 0.0);
         let literal = literal::kg_bm3d(&pixels, WIDTH);
-        let ratio = ours.noise[0] / literal.noise;
+        let ratio = ours.report.channels[0].noise.unwrap() / literal.noise;
         assert!(
             (ratio - 1.0).abs() < 1e-3,
             "noise {noise}: {} for {}",
-            ours.noise[0],
+            ours.report.channels[0].noise.unwrap(),
             literal.noise
         );
         let distance = error(ours.channels[0].samples(), &literal.pixels);
         assert!(distance < 0.02, "noise {noise}: {distance}");
-        let found = ours.outliers[0].samples().iter().zip(&literal.impulses);
-        let differ = found.filter(|&(&u, &impulse)| (u != 0.0) != impulse).count();
+        let found = ours.outliers.mask[0].samples().iter().zip(&literal.impulses);
+        let differ = found.filter(|(found, impulse)| found != impulse).count();
         assert!(differ <= 2, "noise {noise}: {differ}");
     }
 }
@@ -102,9 +102,9 @@ fn impulses_that_drown_do_not_pass_for_noise() {
     for (noise, impulses, seed) in [(20.0, 0.2, 4), (25.0, 0.2, 5), (30.0, 0.15, 6)] {
         let (pixels, hit) = noisy(noise, impulses, seed);
         let result = KgBm3d::new(255.0).denoise(plane(&pixels)).unwrap();
-        let ratio = f64::from(result.noise[0]) / noise;
+        let ratio = f64::from(result.report.channels[0].noise.unwrap()) / noise;
         assert!((0.9..1.2).contains(&ratio), "{noise}, {impulses}: {ratio}");
-        let found = result.outliers[0].samples().iter().zip(&hit);
+        let found = result.outliers.values[0].samples().iter().zip(&hit);
         let found = found.filter(|&(&u, &hit)| hit && u != 0.0).count() as f64;
         let impulses = hit.iter().filter(|&&hit| hit).count() as f64;
         // Of those in doubt a part is taken out, and less than a half is no outlier.
@@ -118,11 +118,11 @@ fn looking_again_helps_where_texture_looks_like_impulses() {
     let (pixels, hit) = noisy(8.0, 0.1, 2);
     let run = |rounds| KgBm3d::new(255.0).refinements(rounds).denoise(plane(&pixels)).unwrap();
     let (paper, again) = (run(0), run(6));
-    let error =
-        |result: &kgard::denoise::KgBm3dDenoised<f32>| error(result.channels[0].samples(), &clean);
+    let error = |result: &Denoised<f32>| error(result.channels[0].samples(), &clean);
     assert!(error(&again) < 0.8 * error(&paper), "{} {}", error(&again), error(&paper));
     assert!(error(&again) < 6.0, "{}", error(&again));
-    let found = again.outliers[0].samples().iter().zip(&hit).filter(|&(&u, &hit)| hit && u != 0.0);
+    let found =
+        again.outliers.values[0].samples().iter().zip(&hit).filter(|&(&u, &hit)| hit && u != 0.0);
     let impulses = hit.iter().filter(|&&hit| hit).count();
     assert!(found.count() as f64 > 0.97 * impulses as f64);
 }
@@ -131,7 +131,7 @@ fn looking_again_helps_where_texture_looks_like_impulses() {
 fn noise_that_is_known_is_not_estimated() {
     let (pixels, _) = noisy(8.0, 0.05, 3);
     let known = KgBm3d::new(255.0).noise(8.0).denoise(plane(&pixels)).unwrap();
-    assert_eq!(known.noise, [8.0]);
+    assert_eq!(known.report.channels[0].noise, Some(8.0));
     assert!(matches!(
         KgBm3d::new(255.0).noise(-1.0).denoise(plane(&pixels)),
         Err(Error::Negative { .. })
@@ -167,7 +167,7 @@ fn colours_each_have_their_own_impulses() {
     assert!(matches!(plan.denoise(&[], Masks::default()), Err(Error::Empty { .. })));
     let smaller = Plane::new(&noisy[0][..WIDTH * 10], WIDTH, 10).unwrap();
     let different = plan.denoise(&[channels[0], smaller], Masks::default());
-    assert!(matches!(different, Err(Error::Length { .. })));
+    assert!(matches!(different, Err(Error::ImageSize { .. })));
 }
 
 #[test]
@@ -185,8 +185,8 @@ fn masks_hold_to_the_end() {
     for i in 0..pixels.len() {
         let pixel = result.channels[0].samples()[i];
         assert!(!bad[i] || (pixel - clean[i]).abs() < 15.0, "{i}: {pixel} for {}", clean[i]);
-        assert!(!bad[i] || result.outliers[0].samples()[i] != 0.0);
-        assert!(!keep[i] || pixel == pixels[i] && result.outliers[0].samples()[i] == 0.0);
+        assert!(!bad[i] || result.outliers.mask[0].samples()[i]);
+        assert!(!keep[i] || pixel == pixels[i] && !result.outliers.mask[0].samples()[i]);
     }
 }
 
@@ -212,7 +212,7 @@ fn dead_lines_are_found_and_mended() {
         let found = dead_lines(plane(&pixels));
         assert_eq!(found.samples(), dead, "noise {noise}");
         let result = KgBm3d::new(255.0).denoise(plane(&pixels)).unwrap();
-        let outliers = result.outliers[0].samples();
+        let outliers = result.outliers.values[0].samples();
         assert!(outliers.iter().zip(&dead).all(|(&u, &dead)| !dead || u != 0.0));
         let alive = KgBm3d::new(255.0).denoise(plane(&noisy(noise, 0.0, 8).0)).unwrap();
         let (with, without) = (
@@ -235,7 +235,7 @@ fn dead_lines_are_found_and_mended() {
         let kept = KgBm3d::new(255.0).plan().unwrap().denoise(&[plane(&pixels)], masks).unwrap();
         for i in (0..pixels.len()).filter(|&i| dead[i]) {
             assert_eq!(
-                (kept.channels[0].samples()[i], kept.outliers[0].samples()[i]),
+                (kept.channels[0].samples()[i], kept.outliers.values[0].samples()[i]),
                 (pixels[i], 0.0)
             );
         }
@@ -377,15 +377,16 @@ fn containers_do_not_matter() {
         let factor = times / over;
         let samples: Vec<f32> = bytes.iter().map(|y| times * y / over + offset).collect();
         let result = KgBm3d::new(peak).denoise(plane(&samples)).unwrap();
-        let flags = |result: &kgard::denoise::KgBm3dDenoised<f32>| -> Vec<bool> {
-            result.outliers[0].samples().iter().map(|&u| u != 0.0).collect()
-        };
+        let flags =
+            |result: &Denoised<f32>| -> Vec<bool> { result.outliers.mask[0].samples().to_vec() };
         assert_eq!(flags(&result), flags(&of_bytes), "{name}");
         let back: Vec<f32> =
             result.channels[0].samples().iter().map(|x| (x - offset) / factor).collect();
         let error = error(&back, of_bytes.channels[0].samples());
         assert!(error < 0.02, "{name}: {error}");
-        let noise = result.noise[0] / factor / of_bytes.noise[0];
+        let noise = result.report.channels[0].noise.unwrap()
+            / factor
+            / of_bytes.report.channels[0].noise.unwrap();
         assert!((noise - 1.0).abs() < 1e-3, "{name}: {noise}");
     }
 }
@@ -401,10 +402,8 @@ fn gross_values_do_no_harm() {
         let places = [0, 1, 20 * WIDTH + 20, 40 * WIDTH + 50];
         places.iter().for_each(|&i| pixels[i] = gross);
         let result = KgBm3d::new(255.0).denoise(plane(&pixels)).unwrap();
-        assert!(places.iter().all(|&i| result.outliers[0].samples()[i] != 0.0), "{gross}");
-        let error = |result: &kgard::denoise::KgBm3dDenoised<f32>| {
-            error(result.channels[0].samples(), &clean)
-        };
+        assert!(places.iter().all(|&i| result.outliers.mask[0].samples()[i]), "{gross}");
+        let error = |result: &Denoised<f32>| error(result.channels[0].samples(), &clean);
         assert!(error(&result) < error(&without) + 0.3, "{gross}: {}", error(&result));
     }
 }

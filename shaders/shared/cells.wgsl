@@ -6,11 +6,11 @@ const DATA = 0u;
 // The data without suspects.
 const CALM = 1u;
 // What the point is worth as a candidate for an outlier, which is nothing if it can be
-// none; or that it is known to be one. After the search also that the point is no outlier
-// though a part of it was taken out.
+// none; or that it is known to be one. After the search also that the point is an outlier: it was
+// removed by more than a half.
 const FLAGS = 2u;
 const IS_KNOWN = -1.0;
-const IS_DOUBTFUL = -2.0;
+const IS_OUTLIER = -2.0;
 // In the basis of the eigenvectors of the kernel matrix.
 const COEFFICIENTS = 3u;
 const FILTERED = 4u;

@@ -34,9 +34,6 @@ struct Tile {
     // median of its neighbours.
     alone_enough: f32,
     off_enough: f32,
-    // The paper's bounds of the mean gradient.
-    detailed: f32,
-    smooth_: f32,
     // The noise that outliers are measured by, the noise that is smoothed
     // away, and where an outlier begins in units of the misfit.
     floor_: f32,

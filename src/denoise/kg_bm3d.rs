@@ -31,10 +31,13 @@ mod stabilised;
 use self::channel::Channel;
 use self::stabilised::scales;
 use super::bm3d::{Bm3d, Transform, denoise_image};
-use super::denoiser::{DenoisePlan, Denoised, Denoiser};
+use super::dead_lines;
+use super::denoised::Denoised;
+use super::denoiser::Denoiser;
 use super::noise_law::NoiseLaw;
+use super::plan::DenoisePlan;
 use super::units::{RANGE, Units, mark_gross};
-use super::{Conditions, Masks, Plane, PlaneBuf, dead_lines};
+use crate::image::{Masks, Plane, PlaneBuf};
 use crate::real::constant;
 use crate::{Error, Kernel, Matern32, Real};
 use alloc::vec::Vec;
@@ -61,20 +64,22 @@ pub struct KgBm3d<T, K = Matern32<T>> {
     noise: Option<T>,
     law: Option<NoiseLaw<T>>,
     refinements: usize,
+    peak: T,
 }
 
 impl<T: Real> KgBm3d<T> {
-    /// Everything automatic. `peak` is the unit of settings that are given in samples: see
-    /// [`Denoiser::new`]. Without such settings the result does not depend on it.
+    /// Everything automatic. `peak` is the greatest sample: with settings of KGARD that are given
+    /// in samples, the unit is 0 to `peak`. Without such settings the result does not depend on it.
     pub fn new(peak: T) -> Self {
-        Self { denoiser: Denoiser::new(peak), noise: None, law: None, refinements: ROUNDS.1 }
+        Self { denoiser: Denoiser::new(), noise: None, law: None, refinements: ROUNDS.1, peak }
     }
 }
 
 impl<T: Real, K: Kernel<T>> KgBm3d<T, K> {
     /// KGARD's own settings.
     pub fn kgard<L: Kernel<T>>(self, denoiser: Denoiser<T, L>) -> KgBm3d<T, L> {
-        KgBm3d { denoiser, noise: self.noise, law: self.law, refinements: self.refinements }
+        let Self { noise, law, refinements, peak, .. } = self;
+        KgBm3d { denoiser, noise, law, refinements, peak }
     }
 
     /// The standard deviation of the noise, for BM3D; estimated after the
@@ -112,7 +117,7 @@ impl<T: Real, K: Kernel<T>> KgBm3d<T, K> {
             Error::check_positive("gain of the noise", law.gain)?;
             Error::check_finite("floor of the noise", &[law.floor])?;
         }
-        let peak = self.denoiser.peak();
+        let peak = self.peak;
         Error::check_positive("peak", peak)?;
         Ok(KgBm3dPlan {
             kgard: self.denoiser.plan()?.in_units(constant::<T>(RANGE) / peak),
@@ -127,7 +132,7 @@ impl<T: Real, K: Kernel<T>> KgBm3d<T, K> {
     ///
     /// # Errors
     /// If a setting is wrong, or a sample not finite.
-    pub fn denoise(&self, image: Plane<'_, T>) -> Result<KgBm3dDenoised<T>, Error> {
+    pub fn denoise(&self, image: Plane<'_, T>) -> Result<Denoised<T>, Error> {
         self.plan()?.denoise(&[image], Masks::default())
     }
 }
@@ -142,26 +147,6 @@ pub struct KgBm3dPlan<T> {
     noise: Option<T>,
     law: Option<NoiseLaw<T>>,
     refinements: usize,
-}
-
-/// An image that KG-BM3D has denoised, channel by channel.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct KgBm3dDenoised<T> {
-    /// The channels without outliers and noise.
-    pub channels: Vec<PlaneBuf<T>>,
-    /// What was added to each pixel that is an outlier; zero elsewhere.
-    pub outliers: Vec<PlaneBuf<T>>,
-    /// The standard deviation of the noise in each channel; at the median brightness, where the
-    /// noise grows with it.
-    pub noise: Vec<T>,
-    /// How it grows with the brightness; without a gain if it does not.
-    pub laws: Vec<NoiseLaw<T>>,
-    /// What KGARD's survey said about each channel.
-    pub conditions: Vec<Conditions<T>>,
-    /// The median of the regions' lambdas in the first channel.
-    pub lambda: T,
 }
 
 /// An image between KGARD and BM3D.
@@ -179,12 +164,8 @@ impl<T: Real> KgBm3dPlan<T> {
     ///
     /// # Errors
     /// As [`DenoisePlan::denoise`]; [`Error::Empty`] without a channel,
-    /// [`Error::Length`] if the channels differ in size.
-    pub fn denoise(
-        &self,
-        image: &[Plane<'_, T>],
-        masks: Masks<'_>,
-    ) -> Result<KgBm3dDenoised<T>, Error> {
+    /// [`Error::ImageSize`] if the channels differ in size.
+    pub fn denoise(&self, image: &[Plane<'_, T>], masks: Masks<'_>) -> Result<Denoised<T>, Error> {
         self.finish(self.repair(image, masks)?)
     }
 
@@ -197,7 +178,7 @@ impl<T: Real> KgBm3dPlan<T> {
         image: &[Plane<'a, T>],
         masks: Masks<'a>,
     ) -> Result<Repaired<'a, T>, Error> {
-        self.repair_by(image, masks, |channel, masks| self.kgard.denoise(channel, masks))
+        self.repair_by(image, masks, |channel, masks| self.kgard.denoise_units(channel, masks))
     }
 
     /// The same with KGARD done by `kgard`, wherever that is.
@@ -209,12 +190,10 @@ impl<T: Real> KgBm3dPlan<T> {
     ) -> Result<Repaired<'a, T>, Error> {
         let first = image.first().ok_or(Error::Empty { what: "image" })?;
         for channel in image {
-            Error::check_len("width of a channel", channel.width(), first.width())?;
-            Error::check_len("height of a channel", channel.height(), first.height())?;
+            first.check_size("channel", channel)?;
         }
         for mask in [masks.bad, masks.keep].into_iter().flatten() {
-            Error::check_len("mask's width", mask.width(), first.width())?;
-            Error::check_len("mask's height", mask.height(), first.height())?;
+            first.check_size("mask", &mask)?;
         }
         let together = if image.len() == COLOURS { COLOURS } else { 1 };
         let mut group = |image: &[Plane<'a, T>]| {
@@ -242,7 +221,7 @@ impl<T: Real> KgBm3dPlan<T> {
                 let result = kgard(Plane::contiguous(&samples, width, height), known)?;
                 found.push((samples, result));
             }
-            let restored = found.iter().flat_map(|(_, found)| found.image.samples());
+            let restored = found.iter().flat_map(|(_, found)| found.channels[0].samples());
             let (whole, inner) = units.of_inner(restored.copied());
             let channels =
                 (0..).zip(image).zip(bad).zip(found).map(|(((i, &channel), bad), found)| {
@@ -252,11 +231,13 @@ impl<T: Real> KgBm3dPlan<T> {
                         let x = units.difference(x);
                         scale.map_or(x, |scale| scale.difference(x))
                     };
-                    found.report.conditions = found.report.conditions.in_samples(in_samples);
-                    for x in samples.iter_mut().chain(found.image.samples_mut()) {
+                    if let Some(conditions) = &mut found.report.channels[0].conditions {
+                        *conditions = conditions.in_samples(in_samples);
+                    }
+                    for x in samples.iter_mut().chain(found.channels[0].samples_mut()) {
                         *x = inner.of(*x);
                     }
-                    for u in found.outliers.samples_mut() {
+                    for u in found.outliers.values[0].samples_mut() {
                         *u = inner.of_difference(*u);
                     }
                     Channel::new(channel, samples, bad, masks.keep, &found, scale)
@@ -271,27 +252,14 @@ impl<T: Real> KgBm3dPlan<T> {
     ///
     /// # Errors
     /// As [`Bm3d::denoise`].
-    pub fn finish(&self, repaired: Repaired<'_, T>) -> Result<KgBm3dDenoised<T>, Error> {
-        let mut result = KgBm3dDenoised {
-            channels: Vec::new(),
-            outliers: Vec::new(),
-            noise: Vec::new(),
-            laws: Vec::new(),
-            conditions: Vec::new(),
-            lambda: repaired.groups[0].1[0].lambda,
-        };
+    pub fn finish(&self, repaired: Repaired<'_, T>) -> Result<Denoised<T>, Error> {
+        let mut result = Denoised::empty();
         for (units, mut channels) in repaired.groups {
             let one = self.law.map(|_| T::one());
             let told = self.noise.or(one).map(|noise| units.of_difference(noise));
             let filtered = self.refine(&mut channels, told)?;
             for (channel, filtered) in channels.into_iter().zip(filtered) {
-                let noise = channel.noise_in_samples(units);
-                result.noise.push(self.noise.unwrap_or(noise));
-                result.laws.push(channel.law(noise));
-                result.conditions.push(channel.conditions);
-                let (pixels, outliers) = channel.finish(filtered, units, repaired.keep)?;
-                result.channels.push(pixels);
-                result.outliers.push(outliers);
+                result.append(channel.finish(filtered, units, repaired.keep, self.noise));
             }
         }
         Ok(result)

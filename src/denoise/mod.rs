@@ -12,36 +12,46 @@
 //!     *wrong += 100.0;
 //! }
 //!
-//! let denoised = Denoiser::new(255.0).denoise(Plane::new(&pixels, 64, 64)?)?;
+//! let denoised = Denoiser::new().denoise(Plane::new(&pixels, 64, 64)?)?;
 //!
-//! assert!(denoised.report.outliers >= 40);
-//! assert!((denoised.image.samples()[101 * 5] - (pixels[101 * 5] - 100.0)).abs() < 10.0);
+//! assert!(denoised.outliers.count(0) >= 40);
+//! assert!((denoised.channels[0].samples()[101 * 5] - (pixels[101 * 5] - 100.0)).abs() < 10.0);
 //! # Ok::<(), kgard::Error>(())
 //! ```
 
+mod blend;
 pub mod bm3d;
+mod conditions;
 mod defects;
-pub(crate) mod denoiser;
-pub(crate) mod detect;
+mod denoised;
+mod denoiser;
+mod detect;
+#[cfg(feature = "gpu")]
+pub(crate) mod facade;
 mod kg_bm3d;
 mod misfit;
 mod model;
 mod noise_law;
 mod noise_level;
-pub(crate) mod pipeline;
+mod paper;
+mod pipeline;
+mod plan;
 mod rb_rvm;
-pub(crate) mod smooth;
+mod smooth;
 mod stabilise;
-pub(crate) mod strip;
+mod strip;
 mod survey;
 mod units;
 
-pub use crate::image::{Band, Grid, Masks, Plane, PlaneBuf, metrics};
+pub use crate::image::{Band, Grid, Masks, Plane, PlaneBuf, RangeSurvey, SampleRange, metrics};
+pub use conditions::Conditions;
 pub use defects::dead_lines;
-pub use denoiser::{DenoisePlan, Denoised, Denoiser, Detection, KERNEL_WIDTH, Report, Smoothing};
-pub use kg_bm3d::{KgBm3d, KgBm3dDenoised, KgBm3dPlan, Repaired};
+pub use denoised::{ChannelReport, Denoised, OutlierMap, Report};
+pub use denoiser::{Denoiser, KERNEL_WIDTH};
+pub use kg_bm3d::{KgBm3d, KgBm3dPlan, Repaired};
 pub use noise_law::{NoiseLaw, noise_law};
 pub use noise_level::noise_level;
-pub use rb_rvm::{RbRvmDenoised, rb_rvm};
-pub use smooth::ladder::Penalty;
-pub use survey::{Conditions, Survey};
+pub use paper::{PaperKgBm3d, PaperKgBm3dPlan, PaperKgard, PaperPlan, PaperStop};
+pub use plan::DenoisePlan;
+pub use rb_rvm::rb_rvm;
+pub use survey::Survey;

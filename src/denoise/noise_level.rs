@@ -61,7 +61,7 @@ const NORMAL_MEDIAN: f64 = 0.674_489_750_196_081_7;
 /// put in their place. The estimate of an image of one row or column is zero.
 ///
 /// # Errors
-/// [`Error::NotFinite`] for a NaN or an infinity, [`Error::Length`] if
+/// [`Error::NotFinite`] for a NaN or an infinity, [`Error::ImageSize`] if
 /// `ignore` has another size, [`Error::Overflow`] for pixels so large that
 /// their squares are not finite.
 pub fn noise_level<T: Real>(
@@ -70,8 +70,7 @@ pub fn noise_level<T: Real>(
 ) -> Result<T, Error> {
     plane.check_finite()?;
     if let Some(ignore) = &ignore {
-        Error::check_len("width of the mask", ignore.width(), plane.width())?;
-        Error::check_len("height of the mask", ignore.height(), plane.height())?;
+        plane.check_size("mask", ignore)?;
     }
     let mut windows = windows(plane, ignore, extremes(plane, ignore));
     // Where noise was clipped there is less of it; but not all can be left out.

@@ -1,28 +1,142 @@
-//! An image at work: its rows of regions are solved, in any portions and by
-//! anyone, and put together.
+//! An image from one end to the other: range, survey, regions solved, regions blended.
+//!
+//! ```text
+//! range     the unit of the samples
+//! survey    noise, impulses: the conditions            survey
+//! detect    candidates, and their weights              detect::rows
+//! smooth    lambda of each region, first residuals     strip, smooth::ladder
+//! search    outliers of each region (Algorithm 1)      strip, detect::search
+//! smooth    lambda again, without the outliers         strip
+//! blend     regions into pixels                        blend
+//! ```
+//!
+//! Range and survey can be taken in parts (bands of the image, other machines) and merged;
+//! the rest needs a band and the conditions only.
 
-use super::denoiser::{DenoisePlan, Denoised, Report};
+use super::blend::Sheet;
+use super::conditions::Conditions;
+use super::denoised::{ChannelReport, Denoised};
 use super::detect::classifier::Judge;
-use super::detect::neighbourhood::Known;
 use super::detect::rows::Rows;
-use super::strip::{Job, Strip};
-use super::survey::Conditions;
-use crate::image::{Band, Grid, Plane, PlaneBuf, zeros};
+use super::detect::window::Known;
+use super::plan::{DenoisePlan, contributing};
+use super::strip::Job;
+use super::survey::Survey;
+use crate::image::{Band, Grid, Masks, Plane, PlaneBuf, RangeSurvey, SampleRange};
 use crate::parallel::{in_order, threads};
 use crate::{Error, Real};
-use alloc::vec::Vec;
 use core::ops::Range;
 
 /// Rows of regions that are worked on as one: many share more of what is around them, few
 /// keep all threads busy.
 const ROWS_AT_A_TIME: (usize, usize) = (4, 8);
-/// How many such portions there are for a thread, where that allows.
+/// Such portions for a thread, where that many are possible.
 const PER_THREAD: usize = 8;
+
+impl<T: Real + Send + Sync> DenoisePlan<T> {
+    /// Denoises one channel.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] if a sample that is not known to be bad is not
+    /// finite, [`Error::ImageSize`] if a mask has another size than the image,
+    /// [`Error::TooLarge`] if there is no memory for the result, and [`Error::Overflow`] if samples
+    /// are so large that the result is not finite.
+    pub fn denoise(&self, image: Plane<'_, T>, masks: Masks<'_>) -> Result<Denoised<T>, Error> {
+        let band = Band { rows: image, masks, top: 0, height: image.height() };
+        let rows = 0..self.grid(image.width(), image.height())?.rows();
+        let range = self.range(band, rows.clone())?.range()?;
+        let conditions = self.survey(band, rows.clone(), range)?.conditions()?;
+        self.process(band, rows, &conditions)
+    }
+
+    /// Denoises the channels of an image, each by itself. The masks are those of all channels.
+    ///
+    /// # Errors
+    /// As [`denoise`](Self::denoise), [`Error::Empty`] without a channel,
+    /// [`Error::ImageSize`] if the channels differ in size.
+    pub fn denoise_all(
+        &self,
+        image: &[Plane<'_, T>],
+        masks: Masks<'_>,
+    ) -> Result<Denoised<T>, Error> {
+        let first = image.first().ok_or(Error::Empty { what: "image" })?;
+        let mut denoised = Denoised::empty();
+        for channel in image {
+            first.check_size("channel", channel)?;
+            denoised.append(self.denoise(*channel, masks)?);
+        }
+        Ok(denoised)
+    }
+
+    /// Takes the range of the samples in `rows` of regions. The surveys of all rows together
+    /// ([`RangeSurvey::merge`]) tell the range of the image.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] if a sample is, [`Error::TooShort`] or
+    /// [`Error::Index`] if the band does not fit.
+    pub fn range(&self, band: Band<'_, T>, rows: Range<usize>) -> Result<RangeSurvey<T>, Error> {
+        let grid = self.check(band, &rows)?;
+        Ok(RangeSurvey::of_rows(&grid, rows, band.rows, band.masks.bad, band.top))
+    }
+
+    /// Takes the survey of `rows` of regions of an image with this range. The surveys of all rows
+    /// together ([`Survey::merge`]) tell the conditions under which each is processed.
+    ///
+    /// # Errors
+    /// As [`range`](Self::range).
+    pub fn survey(
+        &self,
+        band: Band<'_, T>,
+        rows: Range<usize>,
+        range: SampleRange<T>,
+    ) -> Result<Survey<T>, Error> {
+        let grid = self.check(band, &rows)?;
+        let part = |rows: Range<usize>| {
+            let image = pixels(&grid, band, range, rows.clone(), None, None);
+            Survey::of_rows(&grid, rows, &image, range)
+        };
+        // Each is added at once, so that there are never many.
+        let mut whole = Survey::empty(&grid, rows.start, range);
+        let mut outcome = Ok(());
+        in_order(chunks(rows), part, |part| outcome = outcome.and_then(|()| whole.add(part)));
+        outcome?;
+        Ok(whole.with_noise(self.settings.noise.map(|noise| range.of_difference(noise))))
+    }
+
+    /// Denoises the pixels in the cores of `rows` of regions: the same pixels,
+    /// bit for bit, however an image is divided.
+    ///
+    /// # Errors
+    /// As [`range`](Self::range).
+    pub fn process(
+        &self,
+        band: Band<'_, T>,
+        rows: Range<usize>,
+        conditions: &Conditions<T>,
+    ) -> Result<Denoised<T>, Error> {
+        let mut run = Run::new(self, band, rows, conditions)?;
+        run.solve(run.contributing())?;
+        run.finish()
+    }
+
+    /// The same as [`denoise`](Self::denoise) for samples that are in units already.
+    pub(super) fn denoise_units(
+        &self,
+        image: Plane<'_, T>,
+        masks: Masks<'_>,
+    ) -> Result<Denoised<T>, Error> {
+        let band = Band { rows: image, masks, top: 0, height: image.height() };
+        let rows = 0..self.grid(image.width(), image.height())?.rows();
+        let conditions = self.survey(band, rows.clone(), SampleRange::units())?.conditions()?;
+        self.process(band, rows, &conditions)
+    }
+}
 
 /// Some rows of regions of an image on their way to be pixels.
 pub(crate) struct Run<'a, T> {
     plan: &'a DenoisePlan<T>,
     pub(crate) band: Band<'a, T>,
+    conditions: &'a Conditions<T>,
     /// What is the same for all regions.
     pub(crate) job: Job<'a, T>,
     pub(crate) sheet: Sheet<T>,
@@ -37,23 +151,32 @@ impl<'a, T: Real> Run<'a, T> {
         conditions: &'a Conditions<T>,
     ) -> Result<Self, Error> {
         let grid = plan.check(band, &rows)?;
-        let job = Job::new(plan, grid, conditions);
+        let job = Job::new(plan, grid, conditions.in_units());
         let sheet = Sheet::new(&grid, rows, plan.ladder.rungs.len())?;
-        Ok(Self { plan, band, job, sheet })
+        Ok(Self { plan, band, conditions, job, sheet })
+    }
+
+    /// The range of the samples.
+    pub(crate) fn range(&self) -> SampleRange<T> {
+        self.conditions.range
     }
 
     /// The rows of regions that have to be solved.
     pub(crate) fn contributing(&self) -> Range<usize> {
-        self.plan.contributing(&self.job.grid, self.sheet.ours.clone())
+        contributing(&self.job.grid, self.sheet.ours.clone())
     }
 
     /// Solves rows of regions, on all cores.
-    pub(crate) fn solve(&mut self, rows: Range<usize>) -> Result<(), Error> {
-        let Self { plan, band, job, sheet } = self;
+    pub(crate) fn solve(&mut self, rows: Range<usize>) -> Result<(), Error>
+    where
+        T: Send + Sync,
+    {
+        let range = self.range();
+        let Self { plan, band, job, sheet, .. } = self;
         let known = job.known();
         let judge = Judge::new(&plan.networks, &known);
         let work = |rows: Range<usize>| {
-            let image = pixels(&job.grid, *band, rows.clone(), Some(known), judge.as_ref());
+            let image = pixels(&job.grid, *band, range, rows.clone(), Some(known), judge.as_ref());
             job.run(rows, &image, band.masks, band.top)
         };
         let mut outcome = Ok(());
@@ -64,105 +187,56 @@ impl<'a, T: Real> Run<'a, T> {
         outcome
     }
 
-    /// The result, when all have been added.
+    /// The result in samples, when all have been added.
     pub(crate) fn finish(self) -> Result<Denoised<T>, Error> {
-        let Self { plan, band, job, mut sheet } = self;
+        let Self { plan, band, conditions, mut sheet, .. } = self;
+        let range = conditions.range;
+        for pixel in &mut sheet.pixels {
+            *pixel = range.sample(*pixel);
+        }
+        for value in &mut sheet.values {
+            *value = range.difference(*value);
+        }
+        if !sheet.pixels.iter().chain(&sheet.values).all(|x| x.is_finite()) {
+            return Err(Error::Overflow { what: "denoised image" });
+        }
+        // Pixels to be kept may hold anything.
         if let Some(keep) = band.masks.keep {
             sheet.restore(band.rows, keep, band.top);
         }
-        let lambda = sheet.median_rung().map_or(T::zero(), |rung| plan.ladder.rungs[rung].lambda);
-        let outliers = sheet.outliers.iter().filter(|&&u| u != T::zero()).count();
-        let (width, height) = (sheet.width, sheet.rows.len());
-        if !sheet.pixels.iter().chain(&sheet.outliers).all(|x| x.is_finite()) {
-            return Err(Error::Overflow { what: "denoised image" });
-        }
-        Ok(Denoised {
-            image: PlaneBuf::new(sheet.pixels, width, height)?,
-            outliers: PlaneBuf::new(sheet.outliers, width, height)?,
-            report: Report { conditions: *job.conditions, outliers, lambda },
-        })
+        let lambda = sheet.median_rung().map(|rung| plan.ladder.rungs[rung].lambda);
+        let outliers = sheet.mask.iter().filter(|&&is_outlier| is_outlier).count();
+        let (width, height) = (sheet.width, sheet.pixels.len() / sheet.width);
+        Ok(Denoised::of_channel(
+            PlaneBuf::of(sheet.pixels, width, height),
+            PlaneBuf::of(sheet.mask, width, height),
+            PlaneBuf::of(sheet.values, width, height),
+            ChannelReport {
+                lambda,
+                noise: Some(conditions.noise),
+                conditions: Some(*conditions),
+                ..ChannelReport::new(outliers)
+            },
+        ))
     }
 }
 
 /// The pixels that rows of regions read.
-pub(super) fn pixels<T: Real>(
+fn pixels<T: Real>(
     grid: &Grid,
     band: Band<'_, T>,
+    range: SampleRange<T>,
     rows: Range<usize>,
     known: Option<Known<T>>,
     judge: Option<&Judge<'_, T>>,
 ) -> Rows<T> {
     let (first, last) = (grid.covered(rows.start), grid.covered(rows.end - 1));
-    let range = first.start.saturating_sub(1)..(last.end + 1).min(grid.height());
-    Rows::new(grid, band.rows, band.masks, band.top, range, known, judge)
-}
-
-/// The result, as it is put together.
-pub(crate) struct Sheet<T> {
-    /// Rows of regions whose cores it consists of, and its rows of pixels.
-    ours: Range<usize>,
-    rows: Range<usize>,
-    width: usize,
-    pixels: Vec<T>,
-    outliers: Vec<T>,
-    rungs: Vec<usize>,
-}
-
-impl<T: Real> Sheet<T> {
-    fn new(grid: &Grid, ours: Range<usize>, rungs: usize) -> Result<Self, Error> {
-        let (width, core) = (grid.width(), grid.core());
-        let rows = ours.start * core..(ours.end * core).min(grid.height());
-        let (pixels, outliers) = (zeros(width, rows.len())?, zeros(width, rows.len())?);
-        Ok(Self { ours, rows, width, pixels, outliers, rungs: alloc::vec![0; rungs] })
-    }
-
-    /// Adds what a strip has a share in; its outliers, too, if its rows are among ours: all of
-    /// them, or none.
-    pub(crate) fn add(&mut self, grid: &Grid, strip: &Strip<T>) {
-        let covered = grid.covered_by(strip.rows.clone());
-        for (y, line) in covered.zip(strip.fitted.chunks_exact(self.width)) {
-            if self.rows.contains(&y) {
-                let sums = &mut self.pixels[(y - self.rows.start) * self.width..][..self.width];
-                for (sum, &share) in sums.iter_mut().zip(line) {
-                    *sum = *sum + share;
-                }
-            }
-        }
-        if self.ours.contains(&strip.rows.start) {
-            let first = (strip.rows.start * grid.core() - self.rows.start) * self.width;
-            let outliers = &mut self.outliers[first..];
-            let count = strip.outliers.len().min(outliers.len());
-            outliers[..count].copy_from_slice(&strip.outliers[..count]);
-            for (sum, &rung) in self.rungs.iter_mut().zip(&strip.rungs) {
-                *sum += rung;
-            }
-        }
-    }
-
-    /// Puts the pixels back that are to be left alone.
-    fn restore(&mut self, image: Plane<'_, T>, keep: Plane<'_, bool>, top: usize) {
-        let lines = self.pixels.chunks_exact_mut(self.width);
-        let lines = lines.zip(self.outliers.chunks_exact_mut(self.width));
-        for (y, (pixels, outliers)) in self.rows.clone().zip(lines) {
-            for x in (0..self.width).filter(|&x| keep.get(x, y - top)) {
-                pixels[x] = image.get(x, y - top);
-                outliers[x] = T::zero();
-            }
-        }
-    }
-
-    fn median_rung(&self) -> Option<usize> {
-        let total: usize = self.rungs.iter().sum();
-        let mut below = 0;
-        self.rungs.iter().position(|&count| {
-            below += count;
-            2 * below >= total
-        })
-    }
+    let lines = first.start.saturating_sub(1)..(last.end + 1).min(grid.height());
+    Rows::new(grid, band, range, lines, known, judge)
 }
 
 /// Rows of regions, a few at a time.
-pub(super) fn chunks(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+fn chunks(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let end = rows.end;
     let (least, most) = ROWS_AT_A_TIME;
     let many = (rows.len() / (PER_THREAD * threads())).clamp(least, most);

@@ -1,5 +1,7 @@
 //! The denoiser that the paper compares with: RB-RVM in every region.
 
+use super::denoised::{ChannelReport, Denoised};
+use super::noise_law::NoiseLaw;
 use crate::baselines::rb_rvm::RbRvm;
 use crate::image::grid::lattice;
 use crate::image::{Grid, Plane, PlaneBuf};
@@ -7,19 +9,6 @@ use crate::parallel::each;
 use crate::stats::median;
 use crate::{Error, Kernel, Points, Real};
 use alloc::vec::Vec;
-
-/// An image that RB-RVM has denoised.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct RbRvmDenoised<T> {
-    /// The image without outliers and noise.
-    pub image: PlaneBuf<T>,
-    /// What was added to each pixel that is an outlier; zero elsewhere.
-    pub outliers: PlaneBuf<T>,
-    /// The median of the regions' standard deviations of the noise.
-    pub noise: T,
-}
 
 /// Denoises an image region by region with [`RbRvm`], as the paper does for
 /// comparison: regions of `region` x `region` pixels, of which the `core` x
@@ -33,7 +22,7 @@ pub fn rb_rvm<T: Real + Send + Sync>(
     kernel: &(impl Kernel<T> + Clone + Sync),
     region: usize,
     core: usize,
-) -> Result<RbRvmDenoised<T>, Error> {
+) -> Result<Denoised<T>, Error> {
     let grid = Grid::new(image.width(), image.height(), region, core)?;
     image.check_finite()?;
     let n = region * region;
@@ -49,16 +38,17 @@ pub fn rb_rvm<T: Real + Send + Sync>(
             .map(|y| {
                 let fit = RbRvm::new().fit(points, y, kernel.clone())?;
                 let fitted = fit.predict_many(points)?;
-                let mut outliers = alloc::vec![T::zero(); n];
+                let mut outliers = alloc::vec![None; n];
                 for outlier in fit.outliers() {
-                    outliers[outlier.index] = outlier.value;
+                    outliers[outlier.index] = Some(outlier.value);
                 }
                 Ok((fitted, outliers, fit.noise_variance().sqrt()))
             })
             .collect::<Result<Vec<_>, Error>>()
     });
-    let zeros = alloc::vec![T::zero(); image.area()];
-    let (mut fitted, mut outliers, mut noise) = (zeros.clone(), zeros, Vec::new());
+    let mut fitted = alloc::vec![T::zero(); image.area()];
+    let mut outliers = alloc::vec![None; image.area()];
+    let mut noise = Vec::new();
     for (row, strip) in strips.into_iter().enumerate() {
         for (column, part) in strip?.into_iter().enumerate() {
             noise.push(part.2);
@@ -73,6 +63,14 @@ pub fn rb_rvm<T: Real + Send + Sync>(
         }
     }
     let noise = median(&mut noise, 0);
-    let [image, outliers] = [fitted, outliers].map(|plane| PlaneBuf::new(plane, width, height));
-    Ok(RbRvmDenoised { image: image?, outliers: outliers?, noise })
+    let law = NoiseLaw::new(T::zero(), noise * noise);
+    let mask: Vec<bool> = outliers.iter().map(Option::is_some).collect();
+    let found = mask.iter().filter(|&&is_outlier| is_outlier).count();
+    let values = outliers.into_iter().map(|u| u.unwrap_or(T::zero())).collect();
+    Ok(Denoised::of_channel(
+        PlaneBuf::of(fitted, width, height),
+        PlaneBuf::of(mask, width, height),
+        PlaneBuf::of(values, width, height),
+        ChannelReport { noise: Some(noise), law: Some(law), ..ChannelReport::new(found) },
+    ))
 }

@@ -9,12 +9,12 @@ mod windows;
 
 use self::sizes::{Sizes, Summit};
 use self::windows::{Window, windows};
+use super::conditions::Conditions;
 use super::detect::modal::{alike, is_cut_off};
 use super::detect::rows::Rows;
 use crate::error::as_f64;
-use crate::image::Grid;
-use crate::linalg::simd::{Routine, dispatch};
-use crate::real::{constant, count};
+use crate::image::{Grid, SampleRange};
+use crate::real::constant;
 use crate::{Error, Real};
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -22,8 +22,8 @@ use core::ops::Range;
 /// Deviations of suspects, in units of the noise, from which on they are
 /// impulses rather than its extremes.
 const IMPULSE: f64 = 3.5;
-/// The least impulse that is worth the name, of the range of the samples.
-pub(super) const LEAST_IMPULSE: f64 = 10.0 / 255.0;
+/// The least impulse that is worth the name, in units.
+const LEAST_IMPULSE: f64 = 10.0;
 /// Share of the pixels that may be impulses with more witnesses than are allowed
 /// for: they are missed.
 const MISSED: f64 = 4.2e-5;
@@ -34,9 +34,9 @@ const MOST_WITNESSES: usize = 5;
 /// beyond the upper one there is hardly any.
 const EXTREME: f64 = 0.67;
 const EXTREMES: (f64, f64) = (2.6, 4.0);
-/// One in so many impulses may be smaller than what nearly all exceed, and what an
-/// outlier is off by at least, as a part of that.
-pub(super) const SMALL_ONE_IN: usize = 10;
+/// One in so many impulses may be smaller than what nearly all exceed.
+const SMALL_ONE_IN: usize = 10;
+/// The least magnitude of an outlier, as a part of what nearly all impulses exceed.
 pub(super) const PART_OF_AMPLITUDE: f64 = 0.575;
 
 /// A survey of some rows of regions.
@@ -44,93 +44,47 @@ pub(super) const PART_OF_AMPLITUDE: f64 = 0.575;
 pub struct Survey<T> {
     grid: Grid,
     rows: Range<usize>,
-    /// Mean magnitude of the gradient in each region, where somebody wants to know.
-    gradients: Vec<T>,
     windows: Vec<Window<T>>,
     /// Suspects, and those of them at either end of the range: they have been cut off.
     suspects: Sizes,
     cut_off: Sizes,
-    /// The noise, where it is known.
+    /// The noise in units, where it is known.
     known_noise: Option<T>,
     /// The range of the samples.
-    peak: T,
-}
-
-/// What a survey of the whole image says.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Conditions<T> {
-    /// Standard deviation of the noise.
-    pub noise: T,
-    /// Share of the pixels that look like impulses at first sight.
-    pub impulses: T,
-    /// How many neighbours of an impulse may be impulses of its sign.
-    pub witnesses: usize,
-    /// What half of the impulses are off by; zero without impulses.
-    pub amplitude: T,
-    /// What most of them are off by, about; zero if they are of many sizes.
-    pub usual: T,
-    /// How far it is known from that what an impulse is off by: one if all are of that size,
-    /// zero if they are of many.
-    pub alike: T,
-    /// The least studentised residual of an outlier, in units of the noise.
-    pub extreme: T,
-    /// What an outlier is off by at least.
-    pub size: T,
-    /// Regions with a larger mean gradient are full of detail: $m + s$.
-    pub detailed: T,
-    /// Regions with a smaller mean gradient are smooth: $m - s / 10$.
-    pub smooth: T,
-}
-
-impl<T: Real> Conditions<T> {
-    /// The same in the unit of the samples.
-    pub(super) fn in_samples(self, of: impl Fn(T) -> T) -> Self {
-        let Self { noise, amplitude, usual, size, detailed, smooth, .. } = self;
-        let [noise, amplitude, usual, size, detailed, smooth] =
-            [noise, amplitude, usual, size, detailed, smooth].map(of);
-        Self { noise, amplitude, usual, size, detailed, smooth, ..self }
-    }
+    range: SampleRange<T>,
 }
 
 impl<T: Real> Survey<T> {
     /// The survey of no rows of regions, before row `row`.
-    pub(super) fn empty(grid: &Grid, row: usize, peak: T) -> Self {
+    pub(super) fn empty(grid: &Grid, row: usize, range: SampleRange<T>) -> Self {
         Self {
             grid: *grid,
             rows: row..row,
-            gradients: Vec::new(),
             windows: Vec::new(),
             suspects: Sizes::new(),
             cut_off: Sizes::new(),
             known_noise: None,
-            peak,
+            range,
         }
     }
 
-    /// The survey of some rows of regions; gradients cost time, and only the
-    /// paper's rule needs them.
+    /// The survey of some rows of regions. `image` is in units of the `range`.
     pub(super) fn of_rows(
         grid: &Grid,
         rows: Range<usize>,
         image: &Rows<T>,
-        peak: T,
-        with_gradients: bool,
+        range: SampleRange<T>,
     ) -> Self {
-        let mut survey = Self { rows: rows.clone(), ..Self::empty(grid, rows.start, peak) };
+        let mut survey = Self { rows: rows.clone(), ..Self::empty(grid, rows.start, range) };
         for row in rows {
             let pixels = row * grid.core()..((row + 1) * grid.core()).min(grid.height());
             survey.count_suspects(image, pixels.clone());
             survey.windows.extend(windows(image, pixels, grid.height()));
-            if with_gradients {
-                survey.gradients.extend(gradients(grid, row, image));
-            }
         }
         survey
     }
 
-    /// The same with the noise where it is known.
+    /// The same with the noise in units where it is known.
     pub(super) fn with_noise(self, known_noise: Option<T>) -> Self {
         Self { known_noise, ..self }
     }
@@ -145,7 +99,7 @@ impl<T: Real> Survey<T> {
                 if pixel != calm && !bad.is_some_and(|bad| bad[x]) {
                     let size = as_f64((pixel - calm).abs());
                     self.suspects.count(size);
-                    if is_cut_off(pixel, self.peak) {
+                    if is_cut_off(pixel) {
                         self.cut_off.count(size);
                     }
                 }
@@ -167,12 +121,11 @@ impl<T: Real> Survey<T> {
 
     /// Adds the survey of the rows that follow.
     pub(super) fn add(&mut self, part: Self) -> Result<(), Error> {
-        if part.grid != self.grid || part.rows.start != self.rows.end {
+        if part.grid != self.grid || part.range != self.range || part.rows.start != self.rows.end {
             let (expected, found) = (self.rows.end, part.rows.start);
             return Err(Error::Length { what: "survey's rows before", expected, found });
         }
         self.rows.end = part.rows.end;
-        self.gradients.extend(part.gradients);
         self.windows.extend(part.windows);
         self.suspects.add(&part.suspects);
         self.cut_off.add(&part.cut_off);
@@ -194,13 +147,13 @@ impl<T: Real> Survey<T> {
         let (beyond, exceeded) = self.impulses(noise);
         let [small, amplitude] = if beyond > 0.0 { exceeded } else { [0.0; 2] };
         let uncut = self.suspects.without(&self.cut_off);
-        let summit = uncut.summit(self.least_impulse(noise), as_f64(noise));
+        let summit = uncut.summit(Self::least_impulse(noise), as_f64(noise));
         let (usual, alike) = summit.map_or((0.0, 0.0), |Summit { size, deviation }| {
             (size, alike(as_f64(noise), deviation))
         });
         let share = self.share(beyond);
-        let (detailed, smooth) = self.gradient_bounds();
-        Ok(Conditions {
+        let conditions = Conditions {
+            range: self.range,
             noise,
             impulses: constant(share),
             witnesses: witnesses(share),
@@ -209,9 +162,8 @@ impl<T: Real> Survey<T> {
             alike: constant(alike),
             extreme: constant(extreme(amplitude / as_f64(noise))),
             size: constant(PART_OF_AMPLITUDE * small),
-            detailed,
-            smooth,
-        })
+        };
+        Ok(conditions.in_samples(|x| self.range.difference(x)))
     }
 
     /// The noise. The spread is larger around impulses, so that less of the noise is suspect;
@@ -224,76 +176,17 @@ impl<T: Real> Survey<T> {
 
     /// How many suspects are too large for noise, and what nearly all and half of them exceed.
     fn impulses(&self, noise: T) -> (f64, [f64; 2]) {
-        self.suspects.tail(self.least_impulse(noise), [SMALL_ONE_IN, 2])
+        self.suspects.tail(Self::least_impulse(noise), [SMALL_ONE_IN, 2])
     }
 
     /// What is too large for noise.
-    fn least_impulse(&self, noise: T) -> f64 {
-        (IMPULSE * as_f64(noise)).max(LEAST_IMPULSE * as_f64(self.peak))
+    fn least_impulse(noise: T) -> f64 {
+        (IMPULSE * as_f64(noise)).max(LEAST_IMPULSE)
     }
 
     /// The share of so many pixels, if they are impulses.
     fn share(&self, pixels: f64) -> f64 {
         (pixels / (self.grid.width() * self.grid.height()) as f64).min(0.5)
-    }
-
-    /// The paper's bounds on the mean gradients, $m + s$ and $m - s / 10$.
-    fn gradient_bounds(&self) -> (T, T) {
-        let n = count::<T>(self.gradients.len().max(1));
-        let gradients = || self.gradients.iter().copied();
-        let mean = gradients().fold(T::zero(), |sum, g| sum + g) / n;
-        let squares = gradients().fold(T::zero(), |sum, g| sum + (g - mean) * (g - mean));
-        let deviation = (squares / n).sqrt();
-        (mean + deviation, mean - deviation / constant(10.0))
-    }
-}
-
-/// Mean magnitude of the gradient over each region of a row, by central
-/// differences; the image goes on beyond its border as it is there.
-pub(super) fn gradients<T: Real>(grid: &Grid, row: usize, image: &Rows<T>) -> Vec<T> {
-    let (width, n) = (grid.width(), grid.region());
-    let mut sums = alloc::vec![T::zero(); grid.columns()];
-    let mut magnitudes = alloc::vec![T::zero(); width];
-    for i in 0..n {
-        let y = grid.pixel(row, i, grid.height());
-        let (above, below) = (y.saturating_sub(1), (y + 1).min(grid.height() - 1));
-        let rows = (image.pixel_row(above), image.pixel_row(y), image.pixel_row(below));
-        dispatch(Gradient { rows, out: &mut magnitudes });
-        for (column, sum) in sums.iter_mut().enumerate() {
-            for j in 0..n {
-                *sum = *sum + magnitudes[grid.pixel(column, j, width)];
-            }
-        }
-    }
-    for sum in &mut sums {
-        *sum = *sum / count(n * n);
-    }
-    sums
-}
-
-/// $\lvert \nabla I \rvert$ along a row.
-struct Gradient<'a, T> {
-    rows: (&'a [T], &'a [T], &'a [T]),
-    out: &'a mut [T],
-}
-
-impl<T: Real> Routine for Gradient<'_, T> {
-    type Output = ();
-    #[inline(always)]
-    fn run<const FUSED: bool>(self) {
-        let Self { rows: (above, here, below), out } = self;
-        let width = out.len();
-        let half = constant::<T>(0.5);
-        let magnitude = |left: usize, x: usize, right: usize| {
-            let (across, down) = (half * (here[right] - here[left]), half * (below[x] - above[x]));
-            (across * across + down * down).sqrt()
-        };
-        for (x, out) in out.iter_mut().enumerate().take(width - 1).skip(1) {
-            *out = magnitude(x - 1, x, x + 1);
-        }
-        for x in [0, width - 1] {
-            out[x] = magnitude(x.saturating_sub(1), x, (x + 1).min(width - 1));
-        }
     }
 }
 

@@ -1,24 +1,20 @@
 //! A batch of regions: what is on the device for it, what happens to it there, and
 //! how it comes back.
 
+use super::buffer::{Clock, Download, Staging};
 use super::cells::{Cells, Section, padded_rows, padded_square};
 use super::choose::{self, Choose, Moment};
 use super::gather::Gather;
-use super::gradient::Gradient;
 use super::greedy::{Greedy, Problem, Search, Shape, reason};
 use super::judge::{self, Judge};
+use super::kernel::Step;
 use super::look::Look;
 use super::reassemble::Reassemble;
 use super::residual::{Product, Residual};
-use super::shader::{Clock, Download, Staging, Step};
 use super::tile::{Cut, Tile, word};
 use super::{Gpu, GpuError};
-use crate::denoise::detect::neighbourhood::{BLOCK, REACH, padded};
-use crate::denoise::detect::rows::read;
-use crate::denoise::pipeline::Run;
-use crate::denoise::smooth::ladder::Ladder;
-use crate::denoise::strip::{Job, Strip};
-use crate::denoise::{Band, Grid, Plane, Smoothing};
+use crate::denoise::facade::{BLOCK, Job, Ladder, REACH, Run, Strip, padded, read};
+use crate::image::{Grid, Plane};
 use alloc::vec::Vec;
 use bytemuck::Zeroable;
 
@@ -65,46 +61,26 @@ pub(super) struct Kernels {
     judge: Judge,
     gather: Gather,
     analysis: Residual,
-    choice: Choice,
+    /// The smoother of the least estimated risk, before the search and after it.
+    before: Choose,
+    after: Choose,
     synthesis: Residual,
     greedy: Greedy,
     reassemble: Reassemble,
 }
 
-/// How smoothers are chosen.
-enum Choice {
-    /// By the estimated risk, before the search and after it.
-    Risk { before: Choose, after: Choose },
-    /// By the paper's rule.
-    Paper { gradient: Gradient, given: Choose },
-}
-
 impl Kernels {
-    pub(super) fn new(
-        gpu: &Gpu,
-        shape: &Shape,
-        smoothing: Smoothing<f32>,
-    ) -> Result<Self, GpuError> {
+    pub(super) fn new(gpu: &Gpu, shape: &Shape) -> Result<Self, GpuError> {
         let choose = |moment| Choose::new(gpu, shape.n, moment);
-        // What the smoother is chosen for: suspects are no part of it.
-        let source = match smoothing {
-            Smoothing::Automatic => Section::Calm,
-            Smoothing::Paper { .. } => Section::Data,
-        };
         Ok(Self {
             look: Look::new(gpu)?,
             judge: Judge::new(gpu)?,
             gather: Gather::new(gpu)?,
-            analysis: Residual::new(gpu, source, Section::Coefficients)?,
+            // The smoother is chosen without suspects.
+            analysis: Residual::new(gpu, Section::Calm, Section::Coefficients)?,
             synthesis: Residual::new(gpu, Section::Filtered, Section::Residuals)?,
-            choice: match smoothing {
-                Smoothing::Automatic => {
-                    Choice::Risk { before: choose(Moment::Before)?, after: choose(Moment::After)? }
-                }
-                Smoothing::Paper { .. } => {
-                    Choice::Paper { gradient: Gradient::new(gpu)?, given: choose(Moment::Given)? }
-                }
-            },
+            before: choose(Moment::Before)?,
+            after: choose(Moment::After)?,
             greedy: Greedy::new(gpu, *shape)?,
             reassemble: Reassemble::new(gpu)?,
         })
@@ -215,7 +191,7 @@ impl Work {
         let size = Product::new(self.shape.n, word(cut.count()), &self.cells);
         gpu.write(&self.tile, bytemuck::bytes_of(&tile))?;
         gpu.write(&self.product, bytemuck::bytes_of(&size))?;
-        let (pixels, masks) = held(&self.grid, run.band, &cut, self.masked);
+        let (pixels, masks) = held(&self.grid, run, &cut, self.masked);
         gpu.write(&self.pixels, bytemuck::cast_slice(&pixels))?;
         if self.masked {
             gpu.write(&self.masks, bytemuck::cast_slice(&masks))?;
@@ -251,22 +227,14 @@ impl Work {
             kernels.gather.step(device, (n, count), [uniform, pixels, looks, masks, cells]),
             kernels.analysis.step(device, size, [&self.product, basis, cells]),
         ];
-        match &kernels.choice {
-            Choice::Risk { before, .. } => steps.push(before.step(device, count, chosen)),
-            Choice::Paper { gradient, given } => {
-                steps.push(gradient.step(device, count, [uniform, pixels, problems]));
-                steps.push(given.step(device, count, chosen));
-            }
-        }
         // The first residuals, and the outliers.
+        steps.push(kernels.before.step(device, count, chosen));
         steps.push(kernels.synthesis.step(device, size, [&self.product, vectors, cells]));
         let searched = [&self.search, makers, problems, cells, columns];
         steps.push(kernels.greedy.step(device, count, searched));
-        // What is left is smoothed as suits it best.
-        if let Choice::Risk { after, .. } = &kernels.choice {
-            steps.push(after.step(device, count, chosen));
-            steps.push(kernels.synthesis.step(device, size, [&self.product, vectors, cells]));
-        }
+        // The rest is smoothed with the lambda that suits it best.
+        steps.push(kernels.after.step(device, count, chosen));
+        steps.push(kernels.synthesis.step(device, size, [&self.product, vectors, cells]));
         let result = [uniform, cells, &self.shares, &self.result];
         steps.push(kernels.reassemble.step(device, tile, result));
         steps
@@ -275,9 +243,10 @@ impl Work {
 
 /// The pixels that a rectangle of regions needs, those known to be bad
 /// replaced, and the masks there: 1 for those to be kept, 2 for bad ones.
-fn held(grid: &Grid, band: Band<'_, f32>, cut: &Cut, masked: bool) -> (Vec<f32>, Vec<u32>) {
+fn held(grid: &Grid, run: &Run<'_, f32>, cut: &Cut, masked: bool) -> (Vec<f32>, Vec<u32>) {
+    let band = run.band;
     let (columns, rows) = (cut.held_columns(grid), cut.held_rows(grid));
-    let (source, first) = read(grid, band.rows, band.masks, band.top, rows.clone(), 0);
+    let (source, first) = read(grid, band, run.range(), rows.clone(), 0);
     let stride = padded(grid.width());
     let mut pixels = Vec::with_capacity(columns.len() * rows.len());
     let mut masks = Vec::with_capacity(if masked { pixels.capacity() } else { 0 });
@@ -334,7 +303,7 @@ impl Pending {
 
 /// Adds what a rectangle of regions has a share in to its rows: pixels and
 /// outliers.
-fn place(grid: &Grid, cut: &Cut, strip: &mut Strip<f32>, result: &[[f32; 2]]) {
+fn place(grid: &Grid, cut: &Cut, strip: &mut Strip<f32>, result: &[[u32; 2]]) {
     let width = grid.width();
     let columns = cut.out_columns(grid);
     let core = cut.columns.start * grid.core()..(cut.columns.end * grid.core()).min(width);
@@ -344,13 +313,15 @@ fn place(grid: &Grid, cut: &Cut, strip: &mut Strip<f32>, result: &[[f32; 2]]) {
     let lines = result.chunks_exact(columns.len()).zip(strip.fitted.chunks_exact_mut(width));
     for (y, (result, sums)) in rows.zip(lines) {
         for (sum, &[share, _]) in sums[columns.clone()].iter_mut().zip(result) {
-            *sum += share;
+            *sum += f32::from_bits(share);
         }
         if (top..end).contains(&y) {
             let here = &result[core.start - columns.start..][..core.len()];
-            let outliers = &mut strip.outliers[(y - top) * width..][core.clone()];
-            for (outlier, &[_, u]) in outliers.iter_mut().zip(here) {
-                *outlier = u;
+            let mask = &mut strip.mask[(y - top) * width..][core.clone()];
+            let values = &mut strip.values[(y - top) * width..][core.clone()];
+            for ((is_outlier, value), &[_, bits]) in mask.iter_mut().zip(values).zip(here) {
+                *is_outlier = bits != 0;
+                *value = f32::from_bits(bits);
             }
         }
     }

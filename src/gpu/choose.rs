@@ -2,9 +2,9 @@
 
 use super::cells::{padded, padded_rows};
 use super::context::check_limit;
-use super::shader::{Kernel, Shader, Step};
+use super::kernel::{Kernel, Shader, Step};
 use super::{Gpu, GpuError};
-use crate::denoise::smooth::ladder::Ladder;
+use crate::denoise::facade::Ladder;
 use alloc::vec::Vec;
 
 pub(super) const PARTS: &[&str] = &[
@@ -25,8 +25,6 @@ const MANY: u32 = 256;
 pub(super) enum Moment {
     /// Before the search, without suspects.
     Before,
-    /// The rung was chosen by the gradient.
-    Given,
     /// After the search, without outliers.
     After,
 }
@@ -35,7 +33,6 @@ impl Moment {
     pub(super) const fn entry(self) -> &'static str {
         match self {
             Self::Before => "before",
-            Self::Given => "given",
             Self::After => "after",
         }
     }
@@ -43,7 +40,6 @@ impl Moment {
 
 pub(super) struct Choose {
     kernel: Kernel,
-    moment: Moment,
 }
 
 impl Choose {
@@ -55,7 +51,7 @@ impl Choose {
         check_limit("bytes of workgroup memory", needed, allowed.into())?;
         let shader = Shader { entry: moment.entry(), parts: PARTS };
         let kernel = gpu.kernel(&shader, &[("WG", workgroup.into()), ("N", n.into())])?;
-        Ok(Self { kernel, moment })
+        Ok(Self { kernel })
     }
 
     /// On the tile, the cells, the basis, the ladder and the problems.
@@ -65,12 +61,8 @@ impl Choose {
         count: u32,
         [tile, cells, basis, ladder, problems]: [&wgpu::Buffer; 5],
     ) -> Step {
-        let mut buffers = alloc::vec![(0, tile), (1, cells), (3, ladder), (4, problems)];
-        // A layout has the bindings that an entry point uses, and no others.
-        if self.moment != Moment::Given {
-            buffers.push((2, basis));
-        }
-        Step { bound: self.kernel.bind_to(device, &buffers), groups: (count, 1) }
+        let buffers = [tile, cells, basis, ladder, problems];
+        Step { bound: self.kernel.bind(device, &buffers), groups: (count, 1) }
     }
 }
 

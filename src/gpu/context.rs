@@ -1,7 +1,7 @@
 //! Adapters and devices.
 
 use super::GpuError;
-use super::shader::{Kernel, Shader};
+use super::kernel::{Kernel, Shader};
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;

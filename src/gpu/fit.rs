@@ -221,14 +221,7 @@ fn shape(n: usize, cap: usize, stop: &Stop<f32>) -> Shape {
         stop::Rule::Never => Rule::Never,
     };
     let k = cap.min(ROOM.max(n / 2));
-    Shape {
-        n: word(n),
-        k: word(k.max(1)),
-        rule,
-        studentized: stop.studentized(),
-        flagged: false,
-        whole: true,
-    }
+    Shape { n: word(n), k: word(k.max(1)), rule, studentized: stop.studentized(), flagged: false }
 }
 
 /// The stop reason of a rule.

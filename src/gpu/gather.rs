@@ -1,7 +1,7 @@
 //! Copies regions from an image: `shaders/gather.wgsl`.
 
 use super::cells::padded;
-use super::shader::{Kernel, Shader, Step};
+use super::kernel::{Kernel, Shader, Step};
 use super::{Gpu, GpuError};
 
 pub(super) const SHADER: Shader = Shader {

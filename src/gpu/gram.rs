@@ -1,7 +1,7 @@
 //! Gram matrices of large sets of points: `shaders/gram.wgsl`.
 
 use super::context::{MOST_GROUPS, check_limit};
-use super::shader::{Shader, Step};
+use super::kernel::{Shader, Step};
 use super::tile::word;
 use super::{Gpu, GpuError};
 use crate::kernel::{Product, Scaled, Sum};

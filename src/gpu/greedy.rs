@@ -2,9 +2,10 @@
 
 use super::cells::{Cells, padded};
 use super::context::{MOST_GROUPS, check_limit};
-use super::shader::{Kernel, Shader, Step};
+use super::kernel::{Kernel, Shader, Step};
 use super::{Gpu, GpuError};
-use crate::denoise::detect::modal::Usual;
+use crate::denoise::facade::{FADING, Usual};
+use crate::image::range::UNITS;
 use crate::regression::stop::Reading;
 use bytemuck::{Pod, Zeroable};
 
@@ -56,22 +57,25 @@ pub(super) struct Search {
     pub(super) below: f32,
     pub(super) above: f32,
     pub(super) peak: f32,
+    pub(super) fading: f32,
 }
 
+#[allow(clippy::cast_possible_truncation)]
 impl Search {
     /// For at most `cap` outliers of each problem in `cells`.
     pub(super) fn new(shape: &Shape, cap: u32, cells: &Cells) -> Self {
         let threshold = shape.rule.threshold();
         // No modal amplitude; the distances only have to be non-zero.
-        let (usual, alike, below, above, peak) = (0.0, 0.0, 1.0, 1.0, 0.0);
+        let (usual, alike, below, above, peak) = (0.0, 0.0, 1.0, 1.0, UNITS as f32);
         let (stride, size, doubt) = (cells.stride, 0.0, 0.0);
-        Self { cap, threshold, stride, size, doubt, usual, alike, below, above, peak }
+        let fading = FADING as f32;
+        Self { cap, threshold, stride, size, doubt, usual, alike, below, above, peak, fading }
     }
 
     /// The same with a modal amplitude.
     pub(super) fn with(self, usual: Usual<f32>) -> Self {
-        let Usual { size, alike, reach: (below, above), peak } = usual;
-        Self { usual: size, alike, below, above, peak, ..self }
+        let Usual { size, alike, reach: (below, above) } = usual;
+        Self { usual: size, alike, below, above, ..self }
     }
 }
 
@@ -131,10 +135,8 @@ pub(super) struct Shape {
     pub(super) k: u32,
     pub(super) rule: Rule,
     pub(super) studentized: bool,
-    /// Whether the points have flags.
+    /// Whether the points have flags, and only those with one matter.
     pub(super) flagged: bool,
-    /// Whether points without a flag are needed.
-    pub(super) whole: bool,
 }
 
 impl Shape {
@@ -206,7 +208,7 @@ impl Shape {
         Ok(usize::try_from(most.min(MOST_GROUPS.into())).unwrap_or(1))
     }
 
-    pub(super) fn constants(&self, workgroup: u32) -> [(&'static str, f64); 10] {
+    pub(super) fn constants(&self, workgroup: u32) -> [(&'static str, f64); 9] {
         let (bars, scores) = self.scratch();
         [
             ("WG", workgroup.into()),
@@ -215,7 +217,6 @@ impl Shape {
             ("RULE", self.rule.number().into()),
             ("STUDENTIZED", f64::from(u8::from(self.studentized))),
             ("FLAGGED", f64::from(u8::from(self.flagged))),
-            ("WHOLE", f64::from(u8::from(self.whole))),
             ("LIST", self.list().into()),
             ("BARS", bars.into()),
             ("SCORES", scores.into()),

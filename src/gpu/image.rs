@@ -11,9 +11,9 @@ use super::pace::Pace;
 use super::report::GpuReport;
 use super::tile::{Cut, word};
 use super::{Gpu, GpuError};
-use crate::denoise::pipeline::Run;
-use crate::denoise::strip::{Job, Strip};
-use crate::denoise::{Band, Conditions, DenoisePlan, Denoised, Detection, Grid, Masks, Plane};
+use crate::denoise::facade::{Run, Strip};
+use crate::denoise::{Conditions, DenoisePlan, Denoised};
+use crate::image::{Band, Grid, Masks, Plane, SampleRange};
 use alloc::collections::VecDeque;
 use core::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -32,16 +32,6 @@ pub struct GpuDenoisePlan<'p> {
     work: Mutex<Option<Work>>,
 }
 
-/// An image that a device has denoised.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct GpuDenoised {
-    /// The image.
-    pub denoised: Denoised<f32>,
-    /// Statistics and errors of the device.
-    pub report: GpuReport,
-}
-
 impl DenoisePlan<f32> {
     /// The same plan on a device.
     ///
@@ -52,7 +42,7 @@ impl DenoisePlan<f32> {
         let tables = Tables::new(gpu, &self.ladder)?;
         let plan = GpuDenoisePlan { plan: self, gpu: gpu.clone(), tables, work: Mutex::default() };
         // Compiles the pipelines and checks the limits now, not with the first image.
-        Kernels::new(gpu, &plan.shape(false), self.settings.smoothing)?;
+        Kernels::new(gpu, &plan.shape(false))?;
         Ok(plan)
     }
 }
@@ -73,10 +63,50 @@ impl GpuDenoisePlan<'_> {
         &self,
         image: Plane<'_, f32>,
         masks: Masks<'_>,
-    ) -> Result<GpuDenoised, crate::Error> {
+    ) -> Result<(Denoised<f32>, GpuReport), crate::Error> {
         let band = Band { rows: image, masks, top: 0, height: image.height() };
         let rows = 0..self.plan.grid(image.width(), image.height())?.rows();
-        let conditions = self.plan.survey(band, rows.clone())?.conditions()?;
+        let range = self.plan.range(band, rows)?.range()?;
+        self.denoise_in(range, band)
+    }
+
+    /// Denoises the channels of an image, each by itself.
+    ///
+    /// # Errors
+    /// As [`DenoisePlan::denoise_all`].
+    pub fn denoise_all(
+        &self,
+        image: &[Plane<'_, f32>],
+        masks: Masks<'_>,
+    ) -> Result<(Denoised<f32>, GpuReport), crate::Error> {
+        let first = image.first().ok_or(crate::Error::Empty { what: "image" })?;
+        let (mut denoised, mut report) = (Denoised::empty(), GpuReport::default());
+        for channel in image {
+            first.check_size("channel", channel)?;
+            let (part, work) = self.denoise(*channel, masks)?;
+            denoised.append(part);
+            report.add(work);
+        }
+        Ok((denoised, report))
+    }
+
+    /// The same for samples that are in units already.
+    pub(super) fn denoise_units(
+        &self,
+        image: Plane<'_, f32>,
+        masks: Masks<'_>,
+    ) -> Result<(Denoised<f32>, GpuReport), crate::Error> {
+        let band = Band { rows: image, masks, top: 0, height: image.height() };
+        self.denoise_in(SampleRange::units(), band)
+    }
+
+    fn denoise_in(
+        &self,
+        range: SampleRange<f32>,
+        band: Band<'_, f32>,
+    ) -> Result<(Denoised<f32>, GpuReport), crate::Error> {
+        let rows = 0..self.plan.grid(band.rows.width(), band.height)?.rows();
+        let conditions = self.plan.survey(band, rows.clone(), range)?.conditions()?;
         self.process(band, rows, &conditions)
     }
 
@@ -89,7 +119,7 @@ impl GpuDenoisePlan<'_> {
         band: Band<'_, f32>,
         rows: Range<usize>,
         conditions: &Conditions<f32>,
-    ) -> Result<GpuDenoised, crate::Error> {
+    ) -> Result<(Denoised<f32>, GpuReport), crate::Error> {
         let mut run = Run::new(self.plan, band, rows.clone(), conditions)?;
         let all = run.contributing();
         let mut report = GpuReport::default();
@@ -101,7 +131,7 @@ impl GpuDenoisePlan<'_> {
             }
             run.solve(done..part.end)?;
         }
-        Ok(GpuDenoised { denoised: run.finish()?, report })
+        Ok((run.finish()?, report))
     }
 
     /// Solves `rows` of regions; `done` is how far they are part of the result.
@@ -119,7 +149,7 @@ impl GpuDenoisePlan<'_> {
         let masked = run.band.masks.bad.is_some() || run.band.masks.keep.is_some();
         let shape = self.shape(run.band.masks.bad.is_some());
         let most = self.most_regions(&grid, &shape)?.min(rows.len() * grid.columns());
-        let kernels = Kernels::new(&self.gpu, &shape, self.plan.settings.smoothing)?;
+        let kernels = Kernels::new(&self.gpu, &shape)?;
         let taken = self.work.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut work = match taken {
             Some(work) if work.suits(&grid, &shape, most, masked) => work,
@@ -141,7 +171,8 @@ impl GpuDenoisePlan<'_> {
             }
             let Some(batch) = pending.pop_front() else { break };
             let cut = batch.cut.clone();
-            let whole = strip.get_or_insert_with(|| empty_strip(&run.job, cut.rows.clone()));
+            let rungs = run.job.ladder.rungs.len();
+            let whole = strip.get_or_insert_with(|| Strip::empty(&grid, cut.rows.clone(), rungs));
             report.count_batch(batch.collect(&self.gpu, &grid, whole)?);
             pace.learn(cut.count(), last.elapsed());
             last = Instant::now();
@@ -158,21 +189,14 @@ impl GpuDenoisePlan<'_> {
     /// The constants of the search pipeline.
     fn shape(&self, known: bool) -> Shape {
         let n = self.plan.ladder.n;
-        let detection = self.plan.settings.detection;
-        let rule = match detection {
-            Detection::Automatic => Rule::Extreme,
-            Detection::Histogram { e0, reading } => Rule::Histogram { e0, reading },
-            Detection::MaxResidual(epsilon) => Rule::MaxResidual(epsilon),
-        };
         // Pixels known to be bad do not count towards the cap of a search.
         let k = if known { n - n.isqrt() } else { n / 2 };
         Shape {
             n: word(n),
             k: word(k.max(1)),
-            rule,
-            studentized: rule == Rule::Extreme,
+            rule: Rule::Extreme,
+            studentized: true,
             flagged: true,
-            whole: self.plan.settings.wants_residuals(),
         }
     }
 
@@ -188,17 +212,5 @@ impl GpuDenoisePlan<'_> {
             most /= 2;
         }
         Ok(most)
-    }
-}
-
-/// Rows of regions that have not been processed.
-fn empty_strip(job: &Job<'_, f32>, rows: Range<usize>) -> Strip<f32> {
-    let grid = &job.grid;
-    let width = grid.width();
-    Strip {
-        fitted: alloc::vec![0.0; grid.covered_by(rows.clone()).len() * width],
-        outliers: alloc::vec![0.0; rows.len() * grid.core() * width],
-        rungs: alloc::vec![0; job.ladder.rungs.len()],
-        rows,
     }
 }

@@ -1,9 +1,9 @@
 //! Impulse or detail: `shaders/judge.wgsl`.
 
-use super::shader::{Kernel, Shader, Step};
+use super::kernel::{Kernel, Shader, Step};
 use super::tile::Tile;
 use super::{Gpu, GpuError};
-use crate::denoise::detect::classifier::weights::{OF_GLANCE, OF_STUDY};
+use crate::denoise::facade::{OF_GLANCE, OF_STUDY};
 use alloc::vec::Vec;
 
 /// With the networks in a uniform, or, where that may not be as large, in storage.
@@ -85,10 +85,7 @@ impl Judge {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::denoise::detect::classifier::SURE;
-    use crate::denoise::detect::classifier::pattern::DIFFERENCES;
-    use crate::denoise::detect::classifier::weights::{GLANCE, INPUTS, STUDY};
-    use crate::denoise::detect::neighbourhood::REACH;
+    use crate::denoise::facade::{DIFFERENCES, GLANCE, INPUTS, REACH, STUDY, SURE};
 
     #[test]
     fn the_networks_are_those_of_the_processor() {

@@ -4,7 +4,8 @@ use super::image::GpuDenoisePlan;
 use super::report::GpuReport;
 use super::{Gpu, GpuError};
 use crate::Error;
-use crate::denoise::{KgBm3dDenoised, KgBm3dPlan, Masks, Plane, Repaired};
+use crate::denoise::{Denoised, KgBm3dPlan, Repaired};
+use crate::image::{Masks, Plane};
 
 /// A [`KgBm3dPlan`] whose first half runs on a device.
 ///
@@ -35,7 +36,7 @@ impl GpuKgBm3dPlan<'_> {
         &self,
         image: &[Plane<'_, f32>],
         masks: Masks<'_>,
-    ) -> Result<(KgBm3dDenoised<f32>, GpuReport), Error> {
+    ) -> Result<(Denoised<f32>, GpuReport), Error> {
         let (repaired, report) = self.repair(image, masks)?;
         Ok((self.plan.finish(repaired)?, report))
     }
@@ -51,9 +52,9 @@ impl GpuKgBm3dPlan<'_> {
     ) -> Result<(Repaired<'a, f32>, GpuReport), Error> {
         let mut report = GpuReport::default();
         let repaired = self.plan.repair_by(image, masks, |channel, masks| {
-            let denoised = self.kgard.denoise(channel, masks)?;
-            report.add(denoised.report);
-            Ok(denoised.denoised)
+            let (denoised, part) = self.kgard.denoise_units(channel, masks)?;
+            report.add(part);
+            Ok(denoised)
         })?;
         Ok((repaired, report))
     }

@@ -1,6 +1,6 @@
 //! Order statistics of the neighbours: `shaders/look.wgsl`.
 
-use super::shader::{Kernel, Shader, Step};
+use super::kernel::{Kernel, Shader, Step};
 use super::tile::Tile;
 use super::{Gpu, GpuError};
 

@@ -11,9 +11,11 @@
 //! let gpu = Gpu::new()?;
 //! println!("on {}", gpu.adapter());
 //! let pixels = vec![100.0_f32; 4096 * 4096];
-//! let plan = Denoiser::new(255.0).plan()?;
-//! let result = plan.on(&gpu)?.denoise(Plane::new(&pixels, 4096, 4096)?, Masks::default())?;
-//! if let Some(error) = &result.report.fallback {
+//! let plan = Denoiser::new().plan()?;
+//! let image = Plane::new(&pixels, 4096, 4096)?;
+//! let (denoised, report) = plan.on(&gpu)?.denoise(image, Masks::default())?;
+//! # let _ = denoised;
+//! if let Some(error) = &report.fallback {
 //!     eprintln!("the processor had to finish it: {error}");
 //! }
 //! # Ok::<(), kgard::gpu::GpuError>(())
@@ -34,24 +36,25 @@
 
 mod backend;
 mod batch;
+mod buffer;
 mod cells;
 mod choose;
 mod context;
 mod error;
 mod fit;
 mod gather;
-mod gradient;
 mod gram;
 mod greedy;
 mod image;
 mod judge;
+mod kernel;
 mod kg_bm3d;
 mod look;
 mod pace;
 mod reassemble;
 mod report;
 mod residual;
-mod shader;
+
 #[cfg(test)]
 mod tests;
 mod tile;
@@ -61,6 +64,6 @@ pub use context::{Adapter, Gpu, adapters};
 pub use error::GpuError;
 pub use fit::{GpuFits, GpuPlan};
 pub use gram::{DeviceKernel, Formula};
-pub use image::{GpuDenoisePlan, GpuDenoised};
+pub use image::GpuDenoisePlan;
 pub use kg_bm3d::GpuKgBm3dPlan;
 pub use report::GpuReport;

@@ -1,6 +1,6 @@
 //! Blends regions into an image: `shaders/reassemble.wgsl`.
 
-use super::shader::{Kernel, Shader, Step};
+use super::kernel::{Kernel, Shader, Step};
 use super::tile::Tile;
 use super::{Gpu, GpuError};
 

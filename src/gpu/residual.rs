@@ -2,7 +2,7 @@
 
 use super::cells::{Cells, Section};
 use super::context::MOST_GROUPS;
-use super::shader::{Kernel, Shader, Step};
+use super::kernel::{Kernel, Shader, Step};
 use super::{Gpu, GpuError};
 use bytemuck::{Pod, Zeroable};
 

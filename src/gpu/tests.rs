@@ -4,9 +4,8 @@
 use super::cells::Section;
 use super::choose::Moment;
 use super::greedy::{Rule, Shape};
-use super::shader::Shader;
-use super::{choose, gather, gradient, gram, greedy, judge, look, reassemble, residual};
-use crate::denoise::detect::modal::FADING;
+use super::kernel::Shader;
+use super::{choose, gather, gram, greedy, judge, look, reassemble, residual};
 use crate::regression::stop::Reading;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -27,7 +26,6 @@ fn every_shader(workgroup: u32) -> Vec<(Shader, Vec<(&'static str, f64)>)> {
     let mut all = alloc::vec![
         (look::SHADER, alloc::vec![("WG", f64::from(workgroup.max(16)))]),
         (gather::SHADER, only()),
-        (gradient::SHADER, only()),
         (gram::SHADER, only()),
         (reassemble::SHADER, only()),
         (residual::SHADER, only()),
@@ -35,7 +33,7 @@ fn every_shader(workgroup: u32) -> Vec<(Shader, Vec<(&'static str, f64)>)> {
     for shader in [judge::UNIFORM, judge::STORAGE] {
         all.push((shader, alloc::vec![("WG", f64::from(judge::threads(workgroup)))]));
     }
-    for moment in [Moment::Before, Moment::Given, Moment::After] {
+    for moment in [Moment::Before, Moment::After] {
         let threads = f64::from(workgroup.min(choose::MOST_THREADS));
         let shader = Shader { entry: moment.entry(), parts: choose::PARTS };
         all.push((shader, alloc::vec![("WG", threads), ("N", 400.0)]));
@@ -60,9 +58,8 @@ fn shapes() -> Vec<Shape> {
     let mut all = Vec::new();
     for rule in rules {
         for studentized in [false, true] {
-            let flagged = studentized;
-            let whole = rule != Rule::Extreme;
-            all.push(Shape { n: 400, k: 200, rule, studentized, flagged, whole });
+            let flagged = studentized && rule == Rule::Extreme;
+            all.push(Shape { n: 400, k: 200, rule, studentized, flagged });
         }
     }
     all
@@ -187,7 +184,8 @@ fn structures_are_laid_out_alike() {
         alike,
         below,
         above,
-        peak
+        peak,
+        fading
     );
     same_layout!(residual::SHADER, residual::Product, "Product", n, count, stride, padding);
 }
@@ -201,10 +199,4 @@ fn sections_have_the_same_numbers() {
         let line = alloc::format!("const {name} = {number}u;");
         assert!(source.contains(&line), "{line}");
     }
-}
-
-#[test]
-fn the_usual_size_fades_alike() {
-    let line = alloc::format!("const FADING = {FADING:?};");
-    assert!(greedy::SHADER.parts.concat().contains(&line), "{line}");
 }

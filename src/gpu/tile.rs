@@ -1,9 +1,7 @@
 //! A rectangle of regions, laid out as in `shaders/shared/tile.wgsl`.
 
-use crate::denoise::Grid;
-use crate::denoise::detect::classifier::WANTED;
-use crate::denoise::detect::neighbourhood::{BLOCK, LIKE_A_CLUMP, REACH, SUSPECT, WIDENING};
-use crate::denoise::strip::Job;
+use crate::denoise::facade::{BLOCK, Job, LIKE_A_CLUMP, REACH, SUSPECT, WANTED, WIDENING};
+use crate::image::Grid;
 use bytemuck::{Pod, Zeroable};
 use core::ops::Range;
 
@@ -97,8 +95,6 @@ pub(super) struct Tile {
     spread_factor: f32,
     alone_enough: f32,
     off_enough: f32,
-    detailed: f32,
-    smooth: f32,
     floor: f32,
     noise: f32,
     extreme: f32,
@@ -152,8 +148,6 @@ impl Tile {
             // The shaders know no infinity.
             alone_enough: known.alone_enough.max(f32::MIN),
             off_enough: known.off_enough.max(f32::MIN),
-            detailed: conditions.detailed,
-            smooth: conditions.smooth,
             floor: known.noise,
             noise: conditions.noise,
             extreme: conditions.extreme,
@@ -217,8 +211,6 @@ mod tests {
             spread_factor,
             alone_enough,
             off_enough,
-            detailed,
-            smooth,
             floor,
             noise,
             extreme,

@@ -129,21 +129,15 @@ impl Grid {
     }
 
     /// For each column (or row) of regions and each of its `N` pixels, the
-    /// share that the region has in the result there: all to the core, or
-    /// `blended` over the regions that cover the pixel.
-    pub(crate) fn shares<T: Real>(&self, length: usize, blended: bool) -> Vec<T> {
+    /// share that the region has in the result there, blended over the regions that cover the
+    /// pixel.
+    pub(crate) fn shares<T: Real>(&self, length: usize) -> Vec<T> {
         let (n, margin) = (self.region, self.margin());
         let regions = length.div_ceil(self.core);
         // The share falls linearly to the border of a region.
         let ramp = |i: usize| {
-            if blended {
-                let inside = count::<T>(2 * i.min(n - 1 - i) + 1);
-                (inside / count(4 * margin)).min(T::one())
-            } else if (margin..margin + self.core).contains(&i) {
-                T::one()
-            } else {
-                T::zero()
-            }
+            let inside = count::<T>(2 * i.min(n - 1 - i) + 1);
+            (inside / count(4 * margin)).min(T::one())
         };
         let mut total = alloc::vec![T::zero(); length];
         let pixel =

@@ -8,8 +8,7 @@ pub struct Masks<'a> {
     /// Pixels known to be bad: outliers, whatever their values, which may be
     /// NaN.
     pub bad: Option<Plane<'a, bool>>,
-    /// Pixels to be left as they are. [`Detection::Automatic`](crate::denoise::Detection::Automatic) does not take
-    /// them for outliers either; the paper's rules look at all residuals.
+    /// Pixels to be left as they are; they are no outliers either.
     pub keep: Option<Plane<'a, bool>>,
 }
 

@@ -32,7 +32,7 @@ const MOMENTS: usize = 5;
 /// The mean squared error.
 ///
 /// # Errors
-/// [`Error::Length`] if the sizes differ, [`Error::NotFinite`] if a sample is
+/// [`Error::ImageSize`] if the sizes differ, [`Error::NotFinite`] if a sample is
 /// not finite.
 pub fn mse<T: Real>(reference: Plane<'_, T>, image: Plane<'_, T>) -> Result<T, Error> {
     check(reference, image)?;
@@ -128,8 +128,7 @@ fn weights<T: Real>() -> Vec<T> {
 }
 
 fn check<T: Real>(reference: Plane<'_, T>, image: Plane<'_, T>) -> Result<(), Error> {
-    Error::check_len("image's width", image.width(), reference.width())?;
-    Error::check_len("image's height", image.height(), reference.height())?;
+    reference.check_size("other image", &image)?;
     reference.check_finite()?;
     image.check_finite()
 }

@@ -114,6 +114,21 @@ impl<'a, T: Copy> Plane<'a, T> {
         &self.samples[y * self.stride..][..length]
     }
 
+    /// The samples of row `y` as a slice, if they lie side by side.
+    pub(crate) fn whole_row(&self, y: usize) -> Option<&'a [T]> {
+        (self.step == 1).then(|| self.span(y))
+    }
+
+    /// Refuses another plane, `what`, of another size.
+    pub(crate) fn check_size<S>(
+        &self,
+        what: &'static str,
+        other: &Plane<'_, S>,
+    ) -> Result<(), Error> {
+        let (expected, found) = ((self.width, self.height), (other.width, other.height));
+        if expected == found { Ok(()) } else { Err(Error::ImageSize { what, expected, found }) }
+    }
+
     /// Copies the samples of row `y` from column `x` on, as many as fit.
     #[inline]
     pub fn copy_row(&self, x: usize, y: usize, out: &mut [T]) {

@@ -12,12 +12,13 @@
 //! ```
 //!
 //! Grey or colour, with or without alpha, 8 or 16 bits or floats: what comes
-//! out is of the type that went in. Each colour channel is denoised by itself,
+//! out is of the type that went in. Red, green and blue are filtered together;
 //! alpha is left alone. Values are never rescaled: integers are rounded and
 //! clipped to their range, floats are not.
 
 use crate::Error;
-use crate::denoise::{DenoisePlan, Denoiser, Masks, PlaneBuf, Report};
+use crate::denoise::{Denoised, KgBm3d, OutlierMap, Report};
+use crate::image::{Masks, Plane, PlaneBuf};
 use ::image::DynamicImage;
 use alloc::vec::Vec;
 
@@ -27,56 +28,55 @@ use alloc::vec::Vec;
 pub struct DenoisedImage {
     /// The picture, of the type of the noisy one.
     pub image: DynamicImage,
-    /// For each colour channel, what was added to each pixel that is an
-    /// outlier; zero elsewhere.
-    pub outliers: Vec<PlaneBuf<f32>>,
-    /// For each colour channel, what was done.
-    pub reports: Vec<Report<f32>>,
+    /// The outliers of each colour channel.
+    pub outliers: OutlierMap<f32>,
+    /// What was estimated and counted in each colour channel.
+    pub report: Report<f32>,
 }
 
-/// Denoises a picture, everything automatic.
+/// Denoises a picture with the default method, [`KgBm3d`], everything automatic.
 ///
 /// # Errors
 /// [`Error::NotFinite`] if a sample is not finite, with the name of its channel
 /// and the index of its pixel; [`Error::Empty`] if there are no pixels.
 pub fn denoise(picture: &DynamicImage) -> Result<DenoisedImage, Error> {
-    denoise_with(picture, &Denoiser::new(peak(picture)).plan()?, Masks::default())
+    let plan = KgBm3d::new(peak(picture)).plan()?;
+    denoise_with(picture, |channels| plan.denoise(channels, Masks::default()))
 }
 
-/// Denoises a picture by a plan, which should be one for its [`peak`]. The
-/// masks are those of all channels.
+/// Denoises a picture with any method, which is given its colour channels.
 ///
 /// ```
 /// use kgard::denoise::{Denoiser, Masks};
-/// use kgard::interop::image::{denoise_with, peak};
+/// use kgard::interop::image::denoise_with;
 ///
 /// let picture = image::DynamicImage::new_luma16(20, 16);
-/// let plan = Denoiser::new(peak(&picture)).regions(8, 4).plan()?;
-/// let denoised = denoise_with(&picture, &plan, Masks::default())?;
+/// // KGARD alone: faster than the default method.
+/// let plan = Denoiser::new().plan()?;
+/// let denoised = denoise_with(&picture, |channels| plan.denoise_all(channels, Masks::default()))?;
 /// assert_eq!(denoised.image, picture);
 /// # Ok::<(), kgard::Error>(())
 /// ```
 ///
 /// # Errors
-/// As [`denoise`], and [`Error::Length`] if a mask has another size.
+/// As [`denoise`], and those of the method.
 pub fn denoise_with(
     picture: &DynamicImage,
-    plan: &DenoisePlan<f32>,
-    masks: Masks<'_>,
+    method: impl FnOnce(&[Plane<'_, f32>]) -> Result<Denoised<f32>, Error>,
 ) -> Result<DenoisedImage, Error> {
-    let mut channels = planes(picture)?;
-    let names = channel_names(picture);
-    let (mut outliers, mut reports) = (Vec::new(), Vec::new());
-    for (channel, &name) in channels.iter_mut().zip(names) {
-        let denoised = plan.denoise(channel.as_plane(), masks).map_err(|error| match error {
-            Error::NotFinite { index, value, .. } => Error::NotFinite { what: name, index, value },
-            other => other,
-        })?;
-        *channel = denoised.image;
-        outliers.push(denoised.outliers);
-        reports.push(denoised.report);
-    }
-    Ok(DenoisedImage { image: with_planes(picture, &channels)?, outliers, reports })
+    let channels = planes(picture)?;
+    let views: Vec<Plane<'_, f32>> = channels.iter().map(PlaneBuf::as_plane).collect();
+    let denoised = method(&views).map_err(|error| match error {
+        Error::NotFinite { what: "image", index, value } => {
+            // Which channel it is.
+            let is_it = |channel: &PlaneBuf<f32>| !channel.samples()[index].is_finite();
+            let channel = channels.iter().position(is_it).unwrap_or(0);
+            Error::NotFinite { what: channel_names(picture)[channel], index, value }
+        }
+        other => other,
+    })?;
+    let Denoised { channels, outliers, report } = denoised;
+    Ok(DenoisedImage { image: with_planes(picture, &channels)?, outliers, report })
 }
 
 /// The largest value of a picture's samples by their type: 255, 65535, or 1 for
@@ -122,7 +122,7 @@ pub fn planes(picture: &DynamicImage) -> Result<Vec<PlaneBuf<f32>>, Error> {
 /// integers rounded and clipped to their range, floats as they are.
 ///
 /// # Errors
-/// [`Error::Length`] if the number of channels or their sizes differ,
+/// [`Error::Length`] if the number of channels differs, [`Error::ImageSize`] if their sizes do,
 /// [`Error::Unsupported`] as [`planes`].
 pub fn with_planes(
     picture: &DynamicImage,
@@ -130,8 +130,11 @@ pub fn with_planes(
 ) -> Result<DynamicImage, Error> {
     Error::check_len("list of channels", planes.len(), channel_names(picture).len())?;
     for plane in planes {
-        Error::check_len("channel's width", plane.width(), picture.width() as usize)?;
-        Error::check_len("channel's height", plane.height(), picture.height() as usize)?;
+        let expected = (picture.width() as usize, picture.height() as usize);
+        let found = (plane.width(), plane.height());
+        if found != expected {
+            return Err(Error::ImageSize { what: "channel", expected, found });
+        }
     }
     let mut result = picture.clone();
     let pitch = usize::from(picture.color().channel_count());

@@ -72,8 +72,7 @@ pub(crate) fn fit<T: Real>(
     rule.validate()?;
     let mut origin = Origin::start(maker, y, storage)?;
     prepare(maker, rule.studentized(), storage)?;
-    let scores = Scores::plain();
-    let (k, reason) = select(maker, y, 0, rule, scores, Some(&mut origin), storage);
+    let (k, reason) = select(maker, y, 0, rule, &Studentized, Some(&mut origin), storage);
     origin.finish(maker, k, storage)?;
     Ok((k, reason))
 }
@@ -95,8 +94,8 @@ pub(crate) fn fit_support<T: Real>(
 }
 
 /// The loop on a `maker` that may know the residual of this `y` only, and for
-/// points `known` to be outliers: values in the storage are what the outliers
-/// are off by, and the residual carries the rounding of the largest of them.
+/// points `known` to be outliers: values in the storage are the outliers'
+/// values, and the residual carries the rounding of the largest of them.
 #[cfg(feature = "alloc")]
 pub(crate) fn search<T: Real>(
     maker: &impl ResidualMaker<T>,
@@ -105,47 +104,43 @@ pub(crate) fn search<T: Real>(
     rule: &mut impl StopRule<T>,
     storage: &mut impl Storage<T>,
 ) -> Result<(usize, StopReason), Error> {
-    search_sized(maker, y, known, rule, Scores::plain(), storage)
+    search_by(maker, y, known, rule, &Studentized, storage)
 }
 
-/// What studentised points are chosen for, beside their residual.
-#[derive(Clone, Copy)]
-pub(crate) struct Scores<'a, T> {
-    /// What a point is off by, at least, for each unit of its studentised residual.
-    pub(crate) per_unit: T,
-    /// What the square of each point's score is multiplied with; empty if all are worth
-    /// the same.
-    pub(crate) worth: &'a [T],
-}
-
-impl<T: Real> Scores<'_, T> {
-    /// Nothing beside it.
-    fn plain() -> Self {
-        Self { per_unit: T::zero(), worth: &[] }
-    }
-}
-
-/// The same, where a studentised residual counts only as far as the point is off by
-/// `per_unit` times as much, and more for points that are worth more.
-///
-/// Without point $j$ the function says something else of it, by $r_j / H_{jj}$, and
-/// $\min(\lvert r_j \rvert / \sqrt{H_{jj}}, \lvert r_j \rvert / (H_{jj} p))$ is what it is chosen
-/// for: where the function follows the data closely, $H_{jj}$ is small, and a residual
-/// that is extreme for the noise may still be that of a detail.
+/// The same with a score of one's own for the selection.
 #[cfg(feature = "alloc")]
-pub(crate) fn search_sized<T: Real>(
+pub(crate) fn search_by<T: Real>(
     maker: &impl ResidualMaker<T>,
     y: &[T],
     known: &[usize],
     rule: &mut impl StopRule<T>,
-    scores: Scores<'_, T>,
+    score: &impl Score<T>,
     storage: &mut impl Storage<T>,
 ) -> Result<(usize, StopReason), Error> {
     rule.validate()?;
     let k = with_residual(maker, y, known, rule.studentized(), storage)?;
-    let (k, reason) = select(maker, y, k, rule, scores, None, storage);
+    let (k, reason) = select(maker, y, k, rule, score, None, storage);
     solve_outliers(k, &mut storage.parts());
     Ok((k, reason))
+}
+
+/// The score by which points are selected where residuals are studentised.
+pub(crate) trait Score<T> {
+    /// The squares of all scores, from the residual and its variances for noise of variance one.
+    /// Inlined into the loop, so that it is compiled for the processor's instruction set.
+    fn squares(&self, residual: &[T], variances: &[T], out: &mut [T]);
+}
+
+/// The studentised residual, $r_j^2 / H_{jj}$.
+struct Studentized;
+
+impl<T: Real> Score<T> for Studentized {
+    #[inline(always)]
+    fn squares(&self, residual: &[T], variances: &[T], out: &mut [T]) {
+        for ((out, &r), &v) in out.iter_mut().zip(residual).zip(variances) {
+            *out = r * r / v;
+        }
+    }
 }
 
 /// The same with a support that is known, and with the variances of the
@@ -186,28 +181,34 @@ fn select<T: Real>(
     y: &[T],
     k: usize,
     rule: &mut impl StopRule<T>,
-    scores: Scores<'_, T>,
+    score: &impl Score<T>,
     origin: Option<&mut Origin<'_, T>>,
     storage: &mut impl Storage<T>,
 ) -> (usize, StopReason) {
     let studentized = rule.studentized();
-    let mut dense = Dense { maker, y, k, studentized, scores, origin, storage };
+    let mut dense = Dense { maker, y, k, studentized, score, origin, storage };
     let reason = remove_until(&mut dense, rule);
     (dense.k, reason)
 }
 
 /// The points of a residual maker, `k` of which are taken out.
-struct Dense<'a, 'o, T, M, S> {
+struct Dense<'a, 'o, T, M, C, S> {
     maker: &'a M,
     y: &'a [T],
     k: usize,
     studentized: bool,
-    scores: Scores<'a, T>,
+    score: &'a C,
     origin: Option<&'a mut Origin<'o, T>>,
     storage: &'a mut S,
 }
 
-impl<T: Real, M: ResidualMaker<T>, S: Storage<T>> Removal<T> for Dense<'_, '_, T, M, S> {
+impl<T, M, C, S> Removal<T> for Dense<'_, '_, T, M, C, S>
+where
+    T: Real,
+    M: ResidualMaker<T>,
+    C: Score<T>,
+    S: Storage<T>,
+{
     fn len(&self) -> usize {
         self.maker.len()
     }
@@ -221,7 +222,7 @@ impl<T: Real, M: ResidualMaker<T>, S: Storage<T>> Removal<T> for Dense<'_, '_, T
             let Parts { residual, variances, columns, .. } = self.storage.parts();
             let (j, extreme) = if self.studentized {
                 let scratch = piece_mut(columns, self.k * residual.len(), residual.len());
-                most_extreme(residual, variances, self.scores, scratch)
+                most_extreme(residual, variances, self.score, scratch)
             } else {
                 largest(residual)
             };
@@ -325,49 +326,30 @@ fn take_out_all<T: Real>(
     Ok(support.len())
 }
 
-/// $\arg\max |r_j| / \sqrt{H_{jj}}$ and its value: the residual that is the
-/// most extreme for what it could be, at the size it has. None if all are zero.
+/// The point of the largest score and that score; none if all are zero.
 fn most_extreme<T: Real>(
     residual: &[T],
     variances: &[T],
-    scores: Scores<'_, T>,
+    score: &impl Score<T>,
     scratch: &mut [T],
 ) -> (Option<usize>, T) {
-    let Scores { per_unit, worth } = scores;
-    let squared = per_unit * per_unit;
-    let (at, squared) = dispatch(Studentize { residual, variances, squared, worth, out: scratch });
+    let (at, squared) = dispatch(MostExtreme { residual, variances, score, out: scratch });
     (at, squared.sqrt())
 }
 
-struct Studentize<'a, T> {
+struct MostExtreme<'a, T, C> {
     residual: &'a [T],
     variances: &'a [T],
-    /// Of what a point must be off by, in units of the studentised residual.
-    squared: T,
-    worth: &'a [T],
+    score: &'a C,
     out: &'a mut [T],
 }
 
-impl<T: Real> Routine for Studentize<'_, T> {
+impl<T: Real, C: Score<T>> Routine for MostExtreme<'_, T, C> {
     /// Where the largest is, and what it is.
     type Output = (Option<usize>, T);
     #[inline(always)]
     fn run<const FUSED: bool>(self) -> Self::Output {
-        let score = |r: T, v: T| {
-            let by_size = self.squared * v;
-            let weight = if by_size > T::one() { by_size } else { T::one() };
-            r * r / (v * weight)
-        };
-        let points = self.out.iter_mut().zip(self.residual).zip(self.variances);
-        if self.worth.is_empty() {
-            for ((out, &r), &v) in points {
-                *out = score(r, v);
-            }
-        } else {
-            for (((out, &r), &v), &worth) in points.zip(self.worth) {
-                *out = score(r, v) * worth;
-            }
-        }
+        self.score.squares(self.residual, self.variances, self.out);
         largest_of::<T, FUSED>(self.out)
     }
 }

@@ -1,9 +1,9 @@
 //! Images, what was done to them, and settings.
 
-use super::{Refused, check_deviation};
+use super::check_deviation;
+use crate::denoise;
 use crate::denoise::bm3d::{self, Transform};
-use crate::denoise::{self, Detection, Penalty, Smoothing};
-use crate::{Error, Kernel, Real};
+use crate::{Error, Kernel, Penalty, Real};
 use alloc::vec::Vec;
 use serde::Deserialize;
 
@@ -26,6 +26,7 @@ impl<T: Copy> TryFrom<PlaneBuf<T>> for denoise::PlaneBuf<T> {
 
 #[derive(Deserialize)]
 struct Conditions<T> {
+    range: denoise::SampleRange<T>,
     noise: T,
     impulses: T,
     witnesses: usize,
@@ -34,8 +35,6 @@ struct Conditions<T> {
     alike: T,
     extreme: T,
     size: T,
-    detailed: T,
-    smooth: T,
 }
 
 read_by_shadow!(Conditions<T> => denoise::Conditions<T>, T: Real);
@@ -44,120 +43,107 @@ impl<T: Real> TryFrom<Conditions<T>> for denoise::Conditions<T> {
     type Error = Error;
 
     fn try_from(read: Conditions<T>) -> Result<Self, Error> {
-        let Conditions { noise, impulses, witnesses, amplitude, usual, alike, .. } = read;
-        let Conditions { extreme, size, detailed, smooth, .. } = read;
+        let Conditions { range, noise, impulses, witnesses, amplitude, usual, .. } = read;
+        let Conditions { alike, extreme, size, .. } = read;
+        Error::check_positive("width of the samples' range", range.high - range.low)?;
         check_deviation("noise", noise)?;
         check_deviation("share of impulses", impulses)?;
         check_deviation("size of the impulses", amplitude)?;
-        check_deviation("usual size of the impulses", usual)?;
-        check_deviation("likeness of the impulses", alike)?;
-        Error::check_not_negative("what is missing of their likeness", T::one() - alike)?;
+        check_deviation("modal size of the impulses", usual)?;
+        check_deviation("shrinkage to that", alike)?;
+        Error::check_not_negative("one minus the shrinkage", T::one() - alike)?;
         check_deviation("least residual of an outlier", extreme)?;
         check_deviation("least size of an outlier", size)?;
-        Error::check_finite("bound on gradients", &[detailed, smooth])?;
-        Ok(Self {
-            noise,
-            impulses,
-            witnesses,
-            amplitude,
-            usual,
-            alike,
-            extreme,
-            size,
-            detailed,
-            smooth,
-        })
+        Ok(Self { range, noise, impulses, witnesses, amplitude, usual, alike, extreme, size })
     }
 }
 
-/// Both planes of a result are of one size.
-fn check_pair<T: Copy>(
-    image: &denoise::PlaneBuf<T>,
-    outliers: &denoise::PlaneBuf<T>,
-) -> Result<(), Refused> {
-    if (image.width(), image.height()) == (outliers.width(), outliers.height()) {
-        Ok(())
-    } else {
-        Err(Refused::Parts("the image and the map of its outliers differ in size"))
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "T: Real + Deserialize<'de>"))]
+struct ChannelReport<T> {
+    outliers: usize,
+    lambda: Option<T>,
+    noise: Option<T>,
+    law: Option<denoise::NoiseLaw<T>>,
+    conditions: Option<denoise::Conditions<T>>,
+}
+
+read_by_shadow!(ChannelReport<T> => denoise::ChannelReport<T>, T: Real);
+
+impl<T: Real> TryFrom<ChannelReport<T>> for denoise::ChannelReport<T> {
+    type Error = Error;
+
+    fn try_from(read: ChannelReport<T>) -> Result<Self, Error> {
+        let ChannelReport { outliers, lambda, noise, law, conditions } = read;
+        if let Some(lambda) = lambda {
+            check_deviation("lambda", lambda)?;
+        }
+        if let Some(noise) = noise {
+            check_deviation("noise", noise)?;
+        }
+        if let Some(law) = law {
+            check_deviation("gain of the noise", law.gain)?;
+            Error::check_finite("floor of the noise", &[law.floor])?;
+        }
+        Ok(Self { outliers, lambda, noise, law, conditions })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "T: Real + Deserialize<'de>"))]
+struct Report<T> {
+    channels: Vec<denoise::ChannelReport<T>>,
+}
+
+read_by_shadow!(Report<T> => denoise::Report<T>, T: Real);
+
+impl<T: Real> TryFrom<Report<T>> for denoise::Report<T> {
+    type Error = Error;
+
+    fn try_from(read: Report<T>) -> Result<Self, Error> {
+        Ok(Self { channels: read.channels })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "T: Real + Deserialize<'de>"))]
+struct OutlierMap<T> {
+    mask: Vec<denoise::PlaneBuf<bool>>,
+    values: Vec<denoise::PlaneBuf<T>>,
+}
+
+read_by_shadow!(OutlierMap<T> => denoise::OutlierMap<T>, T: Real);
+
+impl<T: Real> TryFrom<OutlierMap<T>> for denoise::OutlierMap<T> {
+    type Error = Error;
+
+    fn try_from(read: OutlierMap<T>) -> Result<Self, Error> {
+        Self::new(read.mask, read.values)
     }
 }
 
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "T: Real + Deserialize<'de>"))]
 struct Denoised<T> {
-    image: denoise::PlaneBuf<T>,
-    outliers: denoise::PlaneBuf<T>,
+    channels: Vec<denoise::PlaneBuf<T>>,
+    outliers: denoise::OutlierMap<T>,
     report: denoise::Report<T>,
 }
 
 read_by_shadow!(Denoised<T> => denoise::Denoised<T>, T: Real);
 
 impl<T: Real> TryFrom<Denoised<T>> for denoise::Denoised<T> {
-    type Error = Refused;
+    type Error = Error;
 
-    fn try_from(read: Denoised<T>) -> Result<Self, Refused> {
-        let Denoised { image, outliers, report } = read;
-        check_pair(&image, &outliers)?;
-        Ok(Self { image, outliers, report })
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "T: Real + Deserialize<'de>"))]
-struct RbRvmDenoised<T> {
-    image: denoise::PlaneBuf<T>,
-    outliers: denoise::PlaneBuf<T>,
-    noise: T,
-}
-
-read_by_shadow!(RbRvmDenoised<T> => denoise::RbRvmDenoised<T>, T: Real);
-
-impl<T: Real> TryFrom<RbRvmDenoised<T>> for denoise::RbRvmDenoised<T> {
-    type Error = Refused;
-
-    fn try_from(read: RbRvmDenoised<T>) -> Result<Self, Refused> {
-        let RbRvmDenoised { image, outliers, noise } = read;
-        check_pair(&image, &outliers)?;
-        check_deviation("noise", noise)?;
-        Ok(Self { image, outliers, noise })
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "T: Real + Deserialize<'de>"))]
-struct KgBm3dDenoised<T> {
-    channels: Vec<denoise::PlaneBuf<T>>,
-    outliers: Vec<denoise::PlaneBuf<T>>,
-    noise: Vec<T>,
-    laws: Vec<denoise::NoiseLaw<T>>,
-    conditions: Vec<denoise::Conditions<T>>,
-    lambda: T,
-}
-
-read_by_shadow!(KgBm3dDenoised<T> => denoise::KgBm3dDenoised<T>, T: Real);
-
-impl<T: Real> TryFrom<KgBm3dDenoised<T>> for denoise::KgBm3dDenoised<T> {
-    type Error = Refused;
-
-    fn try_from(read: KgBm3dDenoised<T>) -> Result<Self, Refused> {
-        let KgBm3dDenoised { channels, outliers, noise, laws, conditions, lambda } = read;
+    fn try_from(read: Denoised<T>) -> Result<Self, Error> {
+        let Denoised { channels, outliers, report } = read;
         let first = channels.first().ok_or(Error::Empty { what: "list of channels" })?;
-        Error::check_len("list of maps of outliers", outliers.len(), channels.len())?;
-        Error::check_len("list of noises", noise.len(), channels.len())?;
-        Error::check_len("list of laws of noise", laws.len(), channels.len())?;
-        for law in &laws {
-            check_deviation("gain of the noise", law.gain)?;
-            Error::check_finite("floor of the noise", &[law.floor])?;
+        Error::check_len("list of masks of outliers", outliers.mask.len(), channels.len())?;
+        Error::check_len("list of reports", report.channels.len(), channels.len())?;
+        for plane in channels.iter().chain(&outliers.values) {
+            first.as_plane().check_size("channel or map of outliers", &plane.as_plane())?;
         }
-        Error::check_len("list of conditions", conditions.len(), channels.len())?;
-        for plane in channels.iter().chain(&outliers) {
-            check_pair(first, plane)?;
-        }
-        for &noise in &noise {
-            check_deviation("noise", noise)?;
-        }
-        check_deviation("lambda", lambda)?;
-        Ok(Self { channels, outliers, noise, laws, conditions, lambda })
+        Ok(Self { channels, outliers, report })
     }
 }
 
@@ -172,10 +158,6 @@ struct Settings<T> {
     region: usize,
     core: usize,
     penalty: Penalty,
-    smoothing: Smoothing<T>,
-    detection: Detection<T>,
-    blended: bool,
-    peak: T,
     noise: Option<T>,
 }
 
@@ -185,39 +167,14 @@ impl<T: Real, K: Kernel<T>> TryFrom<Denoiser<T, K>> for denoise::Denoiser<T, K> 
     type Error = Error;
 
     fn try_from(read: Denoiser<T, K>) -> Result<Self, Error> {
-        let Denoiser { kernel, settings } = read;
+        let Denoiser { kernel, settings: Settings { region, core, penalty, noise } } = read;
         kernel.check()?;
-        settings.check()?;
-        let denoiser = denoise::Denoiser::new(settings.peak)
-            .kernel(kernel)
-            .regions(settings.region, settings.core)
-            .penalty(settings.penalty)
-            .smoothing(settings.smoothing)
-            .detection(settings.detection)
-            .blended(settings.blended);
-        Ok(match settings.noise {
-            Some(noise) => denoiser.noise(noise),
-            None => denoiser,
-        })
-    }
-}
-
-impl<T: Real> Settings<T> {
-    /// What can be said without making a plan.
-    fn check(&self) -> Result<(), Error> {
-        denoise::Grid::new(1, 1, self.region, self.core)?;
-        Error::check_positive("peak", self.peak)?;
-        if let Some(noise) = self.noise {
-            check_deviation("noise", noise)?;
-        }
-        if let Smoothing::Paper { lambda } = self.smoothing {
-            Error::check_positive("lambda", lambda)?;
-        }
-        match self.detection {
-            Detection::Automatic => Ok(()),
-            Detection::Histogram { e0, .. } => check_deviation("E0", e0),
-            Detection::MaxResidual(epsilon) => check_deviation("epsilon", epsilon),
-        }
+        denoise::Grid::new(1, 1, region, core)?;
+        let denoiser =
+            denoise::Denoiser::new().kernel(kernel).regions(region, core).penalty(penalty);
+        let Some(noise) = noise else { return Ok(denoiser) };
+        check_deviation("noise", noise)?;
+        Ok(denoiser.noise(noise))
     }
 }
 
@@ -229,6 +186,7 @@ struct KgBm3d<T, K> {
     #[serde(default)]
     law: Option<denoise::NoiseLaw<T>>,
     refinements: usize,
+    peak: T,
 }
 
 read_by_shadow!(KgBm3d<T, K> => denoise::KgBm3d<T, K>, T: Real, K: Kernel<T>);
@@ -237,9 +195,9 @@ impl<T: Real, K: Kernel<T>> TryFrom<KgBm3d<T, K>> for denoise::KgBm3d<T, K> {
     type Error = Error;
 
     fn try_from(read: KgBm3d<T, K>) -> Result<Self, Error> {
-        let mut settings = denoise::KgBm3d::new(read.denoiser.peak())
-            .kgard(read.denoiser)
-            .refinements(read.refinements);
+        Error::check_positive("peak", read.peak)?;
+        let mut settings =
+            denoise::KgBm3d::new(read.peak).kgard(read.denoiser).refinements(read.refinements);
         if let Some(law) = read.law {
             Error::check_positive("gain of the noise", law.gain)?;
             Error::check_finite("floor of the noise", &[law.floor])?;
@@ -248,6 +206,55 @@ impl<T: Real, K: Kernel<T>> TryFrom<KgBm3d<T, K>> for denoise::KgBm3d<T, K> {
         let Some(noise) = read.noise else { return Ok(settings) };
         check_deviation("noise", noise)?;
         Ok(settings.noise(noise))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "T: Real + Deserialize<'de>"))]
+struct PaperKgard<T> {
+    region: usize,
+    core: usize,
+    sigma: T,
+    lambda: T,
+    penalty: Penalty,
+    stop: denoise::PaperStop<T>,
+}
+
+read_by_shadow!(PaperKgard<T> => denoise::PaperKgard<T>, T: Real);
+
+impl<T: Real> TryFrom<PaperKgard<T>> for denoise::PaperKgard<T> {
+    type Error = Error;
+
+    fn try_from(read: PaperKgard<T>) -> Result<Self, Error> {
+        let PaperKgard { region, core, sigma, lambda, penalty, stop } = read;
+        let settings = Self::new(T::one()).regions(region, core).sigma(sigma).lambda(lambda);
+        let settings = settings.penalty(penalty).stop(stop);
+        settings.check()?;
+        Ok(settings)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "T: Real + Deserialize<'de>"))]
+struct PaperKgBm3d<T> {
+    kgard: denoise::PaperKgard<T>,
+    noise: Option<T>,
+    peak: T,
+}
+
+read_by_shadow!(PaperKgBm3d<T> => denoise::PaperKgBm3d<T>, T: Real);
+
+impl<T: Real> TryFrom<PaperKgBm3d<T>> for denoise::PaperKgBm3d<T> {
+    type Error = Error;
+
+    fn try_from(read: PaperKgBm3d<T>) -> Result<Self, Error> {
+        let settings = Self::new(read.peak).kgard(read.kgard);
+        let settings = match read.noise {
+            Some(noise) => settings.noise(noise),
+            None => settings,
+        };
+        settings.check()?;
+        Ok(settings)
     }
 }
 

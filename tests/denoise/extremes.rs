@@ -2,7 +2,9 @@
 
 use kgard::Error;
 use kgard::denoise::bm3d::Bm3d;
-use kgard::denoise::{Denoiser, Grid, KgBm3d, Plane, noise_law, noise_level};
+use kgard::denoise::{
+    Denoised, Denoiser, Grid, KgBm3d, PaperKgBm3d, Plane, noise_law, noise_level,
+};
 
 /// An image with noise whose largest samples are about `size`.
 fn image(size: f32) -> Vec<f32> {
@@ -14,7 +16,7 @@ fn rows_that_do_not_exist_cover_nothing() {
     let huge = usize::MAX;
     for (width, height) in [(24, 20), (huge, huge)] {
         let grid = Grid::new(width, height, 12, 8).expect("a grid");
-        let plan = Denoiser::<f32>::new(255.0).plan().expect("a plan");
+        let plan = Denoiser::<f32>::new().plan().expect("a plan");
         for row in [0, 1, 2, 3, 4, huge / 8, huge / 2, huge - 1, huge] {
             let covered = grid.covered(row);
             assert!(covered.start <= covered.end && covered.end <= height, "{row}: {covered:?}");
@@ -42,25 +44,22 @@ fn finite_or_an_error() {
             Err(Error::Overflow { .. }) if !(-18..=16).contains(&exponent) => {}
             Err(error) => panic!("{what} at {size:e}: {error}"),
         };
+        let numbers = |d: Denoised<f32>| {
+            let planes = d.channels.into_iter().chain(d.outliers.values);
+            let noise = d.report.channels.into_iter().filter_map(|channel| channel.noise);
+            planes.flat_map(|plane| plane.into_samples()).chain(noise).collect()
+        };
+        finite("kgard", Denoiser::new().denoise(plane).map(numbers));
         for peak in [255.0, size] {
             if !(peak > 0.0) {
                 continue;
             }
-            finite(
-                "kgard",
-                Denoiser::new(peak).denoise(plane).map(|d| {
-                    let conditions = d.report.conditions;
-                    [d.image.into_samples(), d.outliers.into_samples(), vec![conditions.noise]]
-                        .concat()
-                }),
-            );
-            finite(
-                "kg_bm3d",
-                KgBm3d::new(peak).denoise(plane).map(|d| {
-                    let planes = d.channels.into_iter().chain(d.outliers);
-                    planes.flat_map(|plane| plane.into_samples()).chain(d.noise).collect()
-                }),
-            );
+            finite("kg_bm3d", KgBm3d::new(peak).denoise(plane).map(numbers));
+            let paper = PaperKgBm3d::new(peak).denoise(plane);
+            // A subnormal peak leaves no E0 to speak of.
+            if exponent > -38 {
+                finite("paper-kg-bm3d", paper.map(numbers));
+            }
         }
         let bm3d = Bm3d::for_noise(0.1 * size, size).denoise(plane, 0.1 * size);
         finite("bm3d", bm3d.map(|plane| plane.into_samples()));

@@ -4,8 +4,9 @@
 use self::candidates::{Pixels, seen};
 use self::weights::{GLANCE, INPUTS, OF_GLANCE, OF_STUDY, STUDY};
 use crate::common::oracle::{self, Penalty as Literal};
-use kgard::denoise::Penalty;
-use kgard::{Gaussian, Kernel, Matern32, Plan, Points, Regularizer};
+use kgard::denoise::PaperStop;
+use kgard::regression::stop::Reading;
+use kgard::{Gaussian, Kernel, Matern32, Penalty, Plan, Points, Regularizer};
 
 #[path = "candidates.rs"]
 mod candidates;
@@ -44,18 +45,44 @@ fn in_core(i: usize, region: usize, core: usize) -> bool {
     inside(i % region) && inside(i / region)
 }
 
-/// Algorithm 2, stopped by the largest residual: denoised image and outliers.
-#[allow(clippy::too_many_arguments)]
+/// The result of Algorithm 2.
+pub(crate) struct Paper {
+    pub(crate) image: Vec<f64>,
+    /// Which pixels are outliers, and the values of all.
+    pub(crate) support: Vec<usize>,
+    pub(crate) outliers: Vec<f64>,
+}
+
+/// E_1 and E_2 of the paper's histogram rule, the second as far as it counts.
+fn histogram(residual: &[f64]) -> f64 {
+    let sizes: Vec<f64> = residual.iter().map(|r| r.abs()).collect();
+    let low = sizes.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = sizes.iter().copied().fold(0.0, f64::max);
+    let bars = residual.len() / 10 + 1;
+    let width = (high - low) / bars as f64;
+    let mut h = vec![0.0; bars];
+    for size in &sizes {
+        h[(((size - low) / width) as usize).min(bars - 1)] += 1.0;
+    }
+    let lowest = h.iter().copied().fold(f64::INFINITY, f64::min);
+    let left = |bar: usize| low + width * bar as f64;
+    let e1 = left((0..bars).find(|&l| h[l] == lowest).unwrap());
+    let mean = h.iter().sum::<f64>() / bars as f64;
+    let variance = h.iter().map(|h| (h - mean) * (h - mean)).sum::<f64>() / (bars - 1) as f64;
+    let e2 = (1..bars).find(|&l| h[l] - h[l - 1] >= 1.0 && h[l - 1] <= lowest + 5.0).map(left);
+    if variance.sqrt() / mean > 0.9 { e1.min(e2.unwrap_or(e1)) } else { e1 }
+}
+
+/// Algorithm 2.
 pub(crate) fn paper(
     image: &[f64],
     width: usize,
-    region: usize,
-    core: usize,
+    (region, core): (usize, usize),
     sigma: f64,
     penalty: Penalty,
     lambda: f64,
-    epsilon: f64,
-) -> (Vec<f64>, Vec<f64>) {
+    stop: PaperStop<f64>,
+) -> Paper {
     let height = image.len() / width;
     let n = region * region;
     let points = points(region);
@@ -86,7 +113,8 @@ pub(crate) fn paper(
     let m = means.iter().sum::<f64>() / means.len() as f64;
     let s = (means.iter().map(|g| (g - m) * (g - m)).sum::<f64>() / means.len() as f64).sqrt();
 
-    let (mut fitted, mut outliers) = (vec![0.0; image.len()], vec![0.0; image.len()]);
+    let mut result =
+        Paper { image: vec![0.0; image.len()], support: vec![], outliers: vec![0.0; image.len()] };
     for (pixels, mean) in regions.iter().zip(&means) {
         let lambda = if *mean > m + s {
             lambda
@@ -104,9 +132,19 @@ pub(crate) fn paper(
             other => panic!("no such penalty when this was written: {other:?}"),
         };
         let y: Vec<f64> = pixels.iter().map(|&(i, _)| image[i]).collect();
-        let mut support = vec![];
+        let (mut support, mut first) = (vec![], None);
         let state = loop {
             let state = oracle::solve_step(&k, &y, &literal, true, &support);
+            let epsilon = match stop {
+                PaperStop::MaxResidual(epsilon) => epsilon,
+                PaperStop::Histogram { e0, reading: Reading::EveryStep } => {
+                    e0.max(histogram(&state.residual))
+                }
+                PaperStop::Histogram { e0, .. } => {
+                    *first.get_or_insert(e0.min(histogram(&state.residual)))
+                }
+                other => panic!("no such rule when this was written: {other:?}"),
+            };
             let j = oracle::arg_max(&state.residual, &support);
             if state.residual[j].abs() <= epsilon || support.len() == n / 2 {
                 break state;
@@ -119,12 +157,16 @@ pub(crate) fn paper(
         }
         for (i, &(pixel, inside)) in pixels.iter().enumerate() {
             if inside && in_core(i, region, core) {
-                fitted[pixel] = y[i] - u[i] - state.residual[i];
-                outliers[pixel] = u[i];
+                result.image[pixel] = y[i] - u[i] - state.residual[i];
+                result.outliers[pixel] = u[i];
+                if support.contains(&i) {
+                    result.support.push(pixel);
+                }
             }
         }
     }
-    (fitted, outliers)
+    result.support.sort_unstable();
+    result
 }
 
 pub(crate) struct Automatic {

@@ -266,7 +266,7 @@ pub(crate) fn kg_bm3d(image: &[f32], width: usize) -> Result {
     let n = image.len();
     let denoised = |samples: &[f32]| {
         let image = Plane::new(samples, width, n / width).unwrap();
-        Denoiser::new(255.0_f32).denoise(image).unwrap()
+        Denoiser::<f32>::new().denoise(image).unwrap()
     };
     let ends = |samples: &[f32]| {
         let low = samples.iter().copied().fold(f32::INFINITY, f32::min);
@@ -276,10 +276,10 @@ pub(crate) fn kg_bm3d(image: &[f32], width: usize) -> Result {
     let (low, high) = ends(image);
     let whole: Vec<f32> = image.iter().map(|y| (y - low) / (high - low) * 255.0).collect();
     let kgard = denoised(&whole);
-    let (inner_low, inner_high) = ends(kgard.image.samples());
+    let (inner_low, inner_high) = ends(kgard.channels[0].samples());
     let per_unit = (inner_high - inner_low) / 255.0;
     let y: Vec<f32> = whole.iter().map(|y| (y - inner_low) / per_unit).collect();
-    let u: Vec<f32> = kgard.outliers.samples().iter().map(|u| u / per_unit).collect();
+    let u: Vec<f32> = kgard.outliers.values[0].samples().iter().map(|u| u / per_unit).collect();
     let mut marked: Vec<bool> = u.iter().map(|&u| u != 0.0).collect();
     let share = marked.iter().filter(|&&marked| marked).count() as f64 / n as f64;
     for i in drawn(&u, width) {

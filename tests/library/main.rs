@@ -20,6 +20,7 @@ mod line_literal;
 mod line_rules;
 mod line_tuner;
 mod metrics;
+mod modules;
 mod noise_free;
 mod oracle;
 mod ram;

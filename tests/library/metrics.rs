@@ -87,7 +87,7 @@ fn what_cannot_be_compared() {
     let (a, mut b) = (vec![0.0; 240], vec![0.0; 240]);
     b[17] = f64::NAN;
     let plane = |width, height| Plane::new(&a, width, height).unwrap();
-    let wide = Error::Length { what: "image's width", expected: 20, found: 12 };
+    let wide = Error::ImageSize { what: "other image", expected: (20, 12), found: (12, 20) };
     assert_eq!(psnr(plane(20, 12), plane(12, 20), 1.0), Err(wide));
     assert_eq!(ssim(plane(20, 12), plane(12, 20), 1.0), Err(wide));
     let small = Error::TooShort { what: "image's height", needed: 11, found: 10 };

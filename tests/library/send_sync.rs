@@ -3,7 +3,7 @@
 use kgard::baselines::Ram;
 use kgard::baselines::rb_rvm::{RbRvm, RbRvmFit};
 use kgard::denoise::bm3d::{Bm3d, Stage, Transform, Trust};
-use kgard::denoise::{self, *};
+use kgard::denoise::*;
 use kgard::kernel::{ParseKernelError, Product, Role, Scaled, Sum};
 use kgard::linalg::cholesky::Extending;
 use kgard::line::*;
@@ -35,9 +35,10 @@ are_shared! {
     kgard::Penalty, Trend,
     Ram<f64>, RbRvm<f64>, RbRvmFit<f64, G>, Identification<f64>,
     Plane<'_, f64>, PlaneBuf<f64>, Masks<'_>, Band<'_, f64>, Grid, Survey<f64>, Conditions<f64>,
-    Denoiser<f64>, DenoisePlan<f64>, Denoised<f64>, Report<f64>,
-    Smoothing<f64>, Detection<f64>, denoise::Penalty,
-    KgBm3d<f64>, KgBm3dPlan<f64>, KgBm3dDenoised<f64>, Repaired<'_, f64>, RbRvmDenoised<f64>,
+    RangeSurvey<f64>, SampleRange<f64>, NoiseLaw<f64>,
+    Denoiser<f64>, DenoisePlan<f64>, Denoised<f64>, OutlierMap<f64>, Report<f64>,
+    ChannelReport<f64>, KgBm3d<f64>, KgBm3dPlan<f64>, Repaired<'_, f64>,
+    PaperKgard<f64>, PaperPlan<f64>, PaperStop<f64>, PaperKgBm3d<f64>, PaperKgBm3dPlan<f64>,
     Bm3d<f64>, Stage<f64>, Transform, Trust<'_, f64>,
     Extending<'_, f64>,
     Line<f64, Matern32<f64>, 2, 1>, LineFit<f64, Matern32<f64>, 2, 1>,
@@ -65,7 +66,6 @@ mod on_a_device {
     const _: () = is_shared::<GpuPlan<'_, G>>();
     const _: () = is_shared::<GpuFits<G>>();
     const _: () = is_shared::<GpuDenoisePlan<'_>>();
-    const _: () = is_shared::<GpuDenoised>();
     const _: () = is_shared::<GpuKgBm3dPlan<'_>>();
     const _: () = is_shared::<GpuReport>();
 }

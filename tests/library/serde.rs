@@ -7,8 +7,8 @@ use common::problem::Problem;
 use kgard::baselines::rb_rvm::{RbRvm, RbRvmFit};
 use kgard::denoise::bm3d::{Bm3d, Stage};
 use kgard::denoise::{
-    Conditions, Denoised, Denoiser, Detection, Grid, KgBm3d, KgBm3dDenoised, Plane, PlaneBuf,
-    Report, Smoothing, rb_rvm,
+    Conditions, Denoised, Denoiser, Grid, KgBm3d, PaperKgBm3d, PaperKgard, PaperStop, Plane,
+    PlaneBuf, Report, rb_rvm,
 };
 use kgard::kernel::AnyKernel;
 use kgard::kernel::{Product, Scaled, Sum};
@@ -16,7 +16,7 @@ use kgard::regression::stop::Reading;
 use kgard::tune::{self, Model, Tuner};
 use kgard::{
     Fit, Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Outlier, Penalty, Plan,
-    Polynomial, RationalQuadratic, Regularizer, Stop, StopReason, StopRule, denoise, theory,
+    Polynomial, RationalQuadratic, Regularizer, Stop, StopReason, StopRule, theory,
 };
 use proptest::prelude::*;
 use serde::Serialize;
@@ -217,13 +217,14 @@ fn tuned_and_theory() {
 fn images() {
     let noisy = picture();
     round_trip(&noisy);
-    let denoised = Denoiser::new(255.0).denoise(noisy.as_plane()).unwrap();
+    let denoised = Denoiser::new().denoise(noisy.as_plane()).unwrap();
     round_trip(&denoised);
     round_trip(&denoised.report);
     round_trip(&KgBm3d::new(255.0).denoise(noisy.as_plane()).unwrap());
     round_trip(&rb_rvm(noisy.as_plane(), &Gaussian::new(0.3), 12, 8).unwrap());
     let flat = [0.0_f32; 64];
-    round_trip(&Denoiser::new(1.0).denoise(Plane::new(&flat, 8, 8).unwrap()).unwrap());
+    round_trip(&Denoiser::new().denoise(Plane::new(&flat, 8, 8).unwrap()).unwrap());
+    round_trip(&PaperKgBm3d::new(255.0).denoise(noisy.as_plane()).unwrap());
 
     let value = serde_json::to_value(&noisy).unwrap();
     for (field, wrong) in [("width", json!(25)), ("height", json!(0)), ("samples", json!([1.0]))] {
@@ -235,30 +236,26 @@ fn images() {
     refused::<PlaneBuf<f32>>(&huge);
 
     let mut value = serde_json::to_value(&denoised).unwrap();
-    value["outliers"] = json!({"samples": [0.0], "width": 1, "height": 1});
-    assert!(refused::<Denoised<f32>>(&value).contains("differ in size"));
-    let mut value = serde_json::to_value(denoised.report).unwrap();
-    value["conditions"]["noise"] = json!(-0.5);
+    value["outliers"]["values"] = json!([{"samples": [0.0], "width": 1, "height": 1}]);
+    assert!(refused::<Denoised<f32>>(&value).contains("must be of one size"));
+    let mut value = serde_json::to_value(&denoised.report).unwrap();
+    value["channels"][0]["conditions"]["noise"] = json!(-0.5);
     assert!(refused::<Report<f32>>(&value).contains("noise is -0.5"));
     refused::<Conditions<f32>>(&json!({}));
     let grey = KgBm3d::new(255.0).denoise(noisy.as_plane()).unwrap();
     let mut value = serde_json::to_value(&grey).unwrap();
-    value["outliers"] = json!([]);
-    assert!(refused::<KgBm3dDenoised<f32>>(&value).contains("length 0, but 1 is needed"));
+    value["outliers"] = json!({"mask": [], "values": []});
+    assert!(refused::<Denoised<f32>>(&value).contains("length 0, but 1 is needed"));
 }
 
 #[test]
 fn settings() {
-    let own = Denoiser::new(255.0)
-        .kernel(Gaussian::new(0.3))
-        .regions(8, 4)
-        .penalty(denoise::Penalty::L2)
-        .smoothing(Smoothing::Paper { lambda: 1.0 })
-        .detection(Detection::Histogram { e0: 40.0, reading: Reading::Once })
-        .blended(false)
-        .noise(12.5);
+    let own =
+        Denoiser::new().kernel(Gaussian::new(0.3)).regions(8, 4).penalty(Penalty::L2).noise(12.5);
     round_trip(&own);
-    round_trip(&Denoiser::new(1.0_f32).detection(Detection::MaxResidual(0.2)));
+    let paper = PaperKgard::new(255.0).lambda(0.5).stop(PaperStop::MaxResidual(30.0));
+    round_trip(&paper);
+    round_trip(&PaperKgBm3d::new(255.0).kgard(paper.clone()).noise(9.0));
     round_trip(&KgBm3d::new(255.0).kgard(own.clone()).refinements(1).noise(3.0));
     for bm3d in [Bm3d::<f64>::normal(), Bm3d::fast(), Bm3d::high_noise().for_range(1.0)] {
         round_trip(&bm3d);
@@ -268,14 +265,23 @@ fn settings() {
     let value = serde_json::to_value(&own).unwrap();
     for (field, wrong, why) in [
         ("region", json!(9), "larger than its core by an even number"),
-        ("peak", json!(0), "peak is 0"),
         ("noise", json!(-1), "noise is -1"),
-        ("smoothing", json!({"paper": {"lambda": 0}}), "lambda is 0"),
-        ("detection", json!({"max_residual": -3}), "epsilon is -3"),
     ] {
         let mut value = value.clone();
         value["settings"][field] = wrong;
         let text = refused::<Denoiser<f64, Gaussian<f64>>>(&value);
+        assert!(text.contains(why), "{text}");
+    }
+    let value = serde_json::to_value(&paper).unwrap();
+    for (field, wrong, why) in [
+        ("lambda", json!(0), "lambda is 0"),
+        ("sigma", json!(-1), "sigma is -1"),
+        ("core", json!(12), "larger than its core"),
+        ("stop", json!({"max_residual": -3}), "epsilon is -3"),
+    ] {
+        let mut value = value.clone();
+        value[field] = wrong;
+        let text = refused::<PaperKgard<f64>>(&value);
         assert!(text.contains(why), "{text}");
     }
     let mut stage = serde_json::to_value(Bm3d::<f64>::normal().first).unwrap();
@@ -440,13 +446,16 @@ proptest! {
     /// Settings likewise.
     #[test]
     fn changed_settings(place in 0_usize..1000, how in 0_usize..20) {
-        let own = Denoiser::new(255.0)
-            .smoothing(Smoothing::Paper { lambda: 1.0 })
-            .detection(Detection::MaxResidual(30.0))
-            .noise(12.5);
+        let own = Denoiser::new().noise(12.5);
         let mut value = serde_json::to_value(KgBm3d::new(255.0).kgard(own)).unwrap();
         mutate(&mut value, place, how);
         if let Ok(settings) = serde_json::from_value::<KgBm3d<f64>>(value) {
+            let pixels = [100.0; 96];
+            let _ = settings.denoise(Plane::new(&pixels, 12, 8).unwrap());
+        }
+        let mut value = serde_json::to_value(PaperKgBm3d::new(255.0)).unwrap();
+        mutate(&mut value, place, how);
+        if let Ok(settings) = serde_json::from_value::<PaperKgBm3d<f64>>(value) {
             let pixels = [100.0; 96];
             let _ = settings.denoise(Plane::new(&pixels, 12, 8).unwrap());
         }

@@ -58,7 +58,7 @@ pub(crate) struct DenoiseArgs {
     pub(super) overwrite: bool,
     /// The method
     #[arg(long, value_enum, default_value_t = DEFAULT_METHOD)]
-    pub(super) method: Method,
+    method: Method,
     #[command(flatten)]
     device: DeviceArgs,
     /// Threads to run on [default: all]; the result does not depend on it
@@ -102,8 +102,9 @@ struct Parameters {
     /// Use a Gaussian kernel of width S, in units of a region's width
     #[arg(long, value_name = "S", value_parser = positive, allow_negative_numbers = true)]
     sigma: Option<f64>,
-    /// Use the paper's lambda: L, 5 L or 15 L by a region's mean gradient; with a
-    /// Gaussian kernel of width 0.2 unless --sigma is given
+    /// The paper's lambda: L, 5 L or 15 L by a region's mean gradient. This, --e0
+    /// and --stop other than auto belong to the paper's methods: with them kgard
+    /// is paper-kgard and kg-bm3d is paper-kg-bm3d [default: 1]
     #[arg(long, value_name = "L", value_parser = positive, allow_negative_numbers = true)]
     lambda: Option<f64>,
     /// The standard deviation of the noise
@@ -131,48 +132,58 @@ struct Parameters {
     #[arg(long, value_name = "L", default_value_t = 8, allow_negative_numbers = true)]
     core: usize,
     /// Stopping rule of the search: `auto` at a threshold from noise and
-    /// impulses, `histogram` by the paper's rule, `max:E` when no residual
-    /// exceeds E [default: auto]
+    /// impulses; the paper's `histogram` rule, its threshold taken once in a
+    /// region or at `histogram:every-step`; `max:E` when no residual exceeds E
+    /// [default: auto; for the paper's methods histogram]
     #[arg(long, value_name = "RULE", allow_hyphen_values = true)]
     stop: Option<StopRule>,
     /// E0 of the histogram rule; implies it [default: 40, of 255]
     #[arg(long, value_name = "E", value_parser = not_negative, allow_negative_numbers = true)]
     e0: Option<f64>,
-    /// The penalty
-    #[arg(long, value_enum, default_value_t = Norm::Rkhs)]
-    regularizer: Norm,
+    /// The penalty [default: rkhs; for the paper's methods l2]
+    #[arg(long, value_enum)]
+    regularizer: Option<Norm>,
 }
 
 impl DenoiseArgs {
     /// Checks combinations of options.
     pub(crate) fn check(&self) -> Result<()> {
         let parameters = &self.parameters;
-        if parameters.e0.is_some() && !matches!(parameters.stop, None | Some(StopRule::Histogram)) {
+        let method = self.method();
+        if parameters.e0.is_some()
+            && !matches!(parameters.stop, None | Some(StopRule::Histogram(_)))
+        {
             return Err(Error::usage(
                 "--e0 belongs to the histogram rule: drop it, or use --stop histogram",
             ));
         }
-        if parameters.noise_gain.is_some() {
-            if !matches!(self.method, Method::KgBm3d | Method::Bm3d) {
-                return Err(Error::usage(format!(
-                    "--noise-gain is for kg-bm3d and bm3d: {} knows one deviation of the noise",
-                    self.method.name()
-                )));
-            }
-            if parameters.e0.is_some() || parameters.stop.is_some_and(|stop| stop != StopRule::Auto)
-            {
-                return Err(Error::usage(
-                    "--noise-gain changes the unit of the samples: drop it, or --stop and --e0",
-                ));
-            }
+        if method.is_of_paper() && parameters.stop == Some(StopRule::Auto) {
+            return Err(Error::usage(format!(
+                "--stop auto is not a rule of the method {}: drop it, or use --stop histogram",
+                method.name()
+            )));
+        }
+        if method == Method::PaperKgard && parameters.noise_sigma.is_some() {
+            return Err(Error::usage(
+                "--noise-sigma: the method paper-kgard does not use the noise: drop it, or use \
+                 --method paper-kg-bm3d",
+            ));
+        }
+        if parameters.noise_gain.is_some() && !matches!(method, Method::KgBm3d | Method::Bm3d) {
+            return Err(Error::usage(format!(
+                "--noise-gain is for kg-bm3d and bm3d: {} knows one deviation of the noise",
+                method.name()
+            )));
         }
         self.device.check()?;
         if let Some(option) = self.device.insists()
-            && !self.method.runs_on_gpus()
+            && !method.runs_on_gpus()
         {
             return Err(Error::usage(format!(
-                "{option}: the method {} has no GPU path: drop it, or use --method kg-bm3d or kgard",
-                self.method.name()
+                "{option}: the method {} has no GPU path: drop it, or use --method kg-bm3d or \
+                 kgard{}",
+                method.name(),
+                self.without_paper()
             )));
         }
         for (option, path) in [("--bad", &self.bad), ("--keep", &self.keep)] {
@@ -182,11 +193,12 @@ impl DenoiseArgs {
                     "{option} -: a mask is a file, standard input is for the picture"
                 )));
             }
-            if !self.method.has_masks() {
+            if !method.has_masks() {
                 return Err(Error::usage(format!(
                     "{option}: the method {} has no use for a mask: drop it, or use --method \
-                     kg-bm3d or kgard",
-                    self.method.name()
+                     kg-bm3d or kgard{}",
+                    method.name(),
+                    self.without_paper()
                 )));
             }
         }
@@ -200,6 +212,19 @@ impl DenoiseArgs {
             }
         }
         if self.is_batch() { self.check_batch() } else { self.check_single() }
+    }
+
+    /// The method: the paper's, where options are given that only that has.
+    pub(super) fn method(&self) -> Method {
+        let Parameters { lambda, e0, stop, .. } = self.parameters;
+        let rule = stop.is_some_and(|stop| stop != StopRule::Auto);
+        let wants_paper = lambda.is_some() || e0.is_some() || rule;
+        if wants_paper { self.method.of_paper() } else { self.method }
+    }
+
+    /// What to do about a method that became the paper's by its options.
+    fn without_paper(&self) -> &'static str {
+        if self.method() == self.method { "" } else { " without --lambda, --e0 and --stop" }
     }
 
     /// Checks options that apply to one picture only.
@@ -268,7 +293,7 @@ impl DenoiseArgs {
 
     /// The device for a job of this many pixels; `None` is the processor.
     pub(super) fn open_device(&self, pixels: u64) -> Result<Option<Device>> {
-        if self.method.runs_on_gpus() { self.device.open(pixels) } else { Ok(None) }
+        if self.method().runs_on_gpus() { self.device.open(pixels) } else { Ok(None) }
     }
 
     /// Memory of the method: as measured (RELIABILITY.md), and a tenth more.
@@ -283,7 +308,7 @@ impl DenoiseArgs {
 
     /// The method and its settings.
     pub(super) fn plans(&self) -> Plans {
-        Plans::new(self.method, self.settings())
+        Plans::new(self.method(), self.settings())
     }
 
     fn settings(&self) -> Settings {
@@ -299,7 +324,6 @@ impl DenoiseArgs {
             e0,
             regularizer,
         } = self.parameters;
-        let implied = if e0.is_some() { StopRule::Histogram } else { StopRule::Auto };
         Settings {
             sigma,
             lambda,
@@ -308,7 +332,7 @@ impl DenoiseArgs {
             noise_floor,
             roi,
             core,
-            stop: stop.unwrap_or(implied),
+            stop: stop.unwrap_or(StopRule::Auto),
             e0,
             regularizer,
         }

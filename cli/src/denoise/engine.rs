@@ -1,10 +1,13 @@
 //! A method with its plans, made once for all pictures, on the processor and on
 //! a device.
 
-use super::method::{Found, Method, Outcome, Seconds, bm3d, count, even, relevance};
+use super::method::{Method, Outcome, Seconds, bm3d, relevance};
 use super::settings::Settings;
 use crate::device::{Device, KgBm3dOn, KgardOn, Work};
-use kgard::denoise::{DenoisePlan, KgBm3dPlan, Masks, Plane, PlaneBuf};
+use kgard::denoise::{
+    DenoisePlan, Denoised, KgBm3dPlan, Masks, PaperKgBm3dPlan, PaperPlan, Plane, PlaneBuf,
+    noise_level,
+};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
@@ -13,13 +16,22 @@ use std::time::Instant;
 pub(super) struct Plans {
     pub(super) method: Method,
     pub(super) settings: Settings,
-    kgard: ByPeak<DenoisePlan<f32>>,
+    kgard: OnceLock<DenoisePlan<f32>>,
     kg_bm3d: ByPeak<KgBm3dPlan<f32>>,
+    paper_kgard: ByPeak<PaperPlan<f32>>,
+    paper_kg_bm3d: ByPeak<PaperKgBm3dPlan<f32>>,
 }
 
 impl Plans {
     pub(super) fn new(method: Method, settings: Settings) -> Self {
-        Self { method, settings, kgard: ByPeak::default(), kg_bm3d: ByPeak::default() }
+        Self {
+            method,
+            settings,
+            kgard: OnceLock::new(),
+            kg_bm3d: ByPeak::default(),
+            paper_kgard: ByPeak::default(),
+            paper_kg_bm3d: ByPeak::default(),
+        }
     }
 }
 
@@ -42,10 +54,15 @@ impl<P> ByPeak<P> {
             65535.0 => words,
             _ => float,
         };
-        match cell.get() {
-            Some(made) => Ok(made),
-            None => make().map(|made| cell.get_or_init(|| made)),
-        }
+        once(cell, make)
+    }
+}
+
+/// What is in a cell, made if it is not there yet.
+fn once<P, E>(cell: &OnceLock<P>, make: impl FnOnce() -> Result<P, E>) -> Result<&P, E> {
+    match cell.get() {
+        Some(made) => Ok(made),
+        None => make().map(|made| cell.get_or_init(|| made)),
     }
 }
 
@@ -72,7 +89,7 @@ impl From<kgard::Error> for Refusal {
 pub(super) struct Engine<'p> {
     plans: &'p Plans,
     device: Option<&'p Device>,
-    kgard: ByPeak<KgardOn<'p>>,
+    kgard: OnceLock<KgardOn<'p>>,
     kg_bm3d: ByPeak<KgBm3dOn<'p>>,
     device_turn: Mutex<()>,
     processor_turn: Mutex<()>,
@@ -84,7 +101,7 @@ impl<'p> Engine<'p> {
         Self {
             plans,
             device,
-            kgard: ByPeak::default(),
+            kgard: OnceLock::new(),
             kg_bm3d: ByPeak::default(),
             device_turn: Mutex::default(),
             processor_turn: Mutex::default(),
@@ -110,48 +127,55 @@ impl<'p> Engine<'p> {
     ) -> Result<Outcome, Refusal> {
         let planes: Vec<Plane<'_, f32>> = channels.iter().map(PlaneBuf::as_plane).collect();
         match self.plans.method {
-            Method::Kgard => self.kgard(&planes, masks, peak),
+            Method::Kgard => self.kgard(&planes, masks),
             Method::KgBm3d => self.kg_bm3d(&planes, masks, peak),
+            Method::PaperKgard => Ok(self.paper_kgard(&planes, peak)?),
+            Method::PaperKgBm3d => Ok(self.paper_kg_bm3d(&planes, peak)?),
             Method::Bm3d => Ok(bm3d(&self.plans.settings, &planes, peak)?),
             Method::RbRvm => Ok(relevance(&self.plans.settings, &planes)?),
         }
     }
 
-    fn kgard(
-        &self,
-        planes: &[Plane<'_, f32>],
-        masks: Masks<'_>,
-        peak: f32,
-    ) -> Result<Outcome, Refusal> {
+    fn kgard(&self, planes: &[Plane<'_, f32>], masks: Masks<'_>) -> Result<Outcome, Refusal> {
         let start = Instant::now();
-        let plan = self.plans.kgard.get(peak, || self.plans.settings.kgard(peak))?;
-        let on = |device: &'p Device| self.kgard.get(peak, || device.kgard(plan));
+        let plan = once(&self.plans.kgard, || self.plans.settings.kgard())?;
+        let on = |device: &'p Device| once(&self.kgard, || device.kgard(plan));
         let on = self.device.map(on).transpose().map_err(Refusal::Device)?;
-        let mut outcome = Outcome::default();
-        for &plane in planes {
-            let denoised = match on {
-                None => plan.denoise(plane, masks)?,
-                Some(on) => {
-                    let (denoised, work) = on.denoise(plane, masks)?;
-                    outcome.work = Some(work.after(outcome.work));
-                    denoised
-                }
-            };
-            outcome.channels.push(denoised.image);
-            outcome.outliers.push(denoised.outliers);
-            outcome.found.push(Found {
-                lambda: Some(denoised.report.lambda),
-                noise: denoised.report.conditions.noise,
-                law: even(denoised.report.conditions.noise),
-                outliers: denoised.report.outliers,
-            });
-        }
-        outcome.seconds = Seconds {
+        let (denoised, work): (Denoised<f32>, Option<Work>) = match on {
+            None => (plan.denoise_all(planes, masks)?, None),
+            Some(on) => on.denoise(planes, masks).map(|(denoised, work)| (denoised, Some(work)))?,
+        };
+        let seconds = Seconds {
             kgard: Some(start.elapsed().as_secs_f64()),
             bm3d: None,
-            device: outcome.work.as_ref().and_then(|work| work.seconds),
+            device: work.as_ref().and_then(|work| work.seconds),
         };
-        Ok(outcome)
+        Ok(Outcome::new(denoised, seconds, work))
+    }
+
+    fn paper_kgard(&self, planes: &[Plane<'_, f32>], peak: f32) -> Result<Outcome, kgard::Error> {
+        let start = Instant::now();
+        let plan = self.plans.paper_kgard.get(peak, || self.plans.settings.paper_kgard(peak))?;
+        let mut denoised = plan.denoise_all(planes)?;
+        let kgard = Some(start.elapsed().as_secs_f64());
+        // The method does not need the noise; the report has it all the same.
+        for (c, plane) in planes.iter().enumerate() {
+            let mask = denoised.outliers.mask[c].as_plane();
+            denoised.report.channels[c].noise = Some(noise_level(*plane, Some(mask))?);
+        }
+        Ok(Outcome::new(denoised, Seconds { kgard, ..Seconds::default() }, None))
+    }
+
+    fn paper_kg_bm3d(&self, planes: &[Plane<'_, f32>], peak: f32) -> Result<Outcome, kgard::Error> {
+        let start = Instant::now();
+        let settings = &self.plans.settings;
+        let plan = self.plans.paper_kg_bm3d.get(peak, || settings.paper_kg_bm3d(peak))?;
+        let repaired = plan.repair(planes)?;
+        let kgard = start.elapsed();
+        let start = Instant::now();
+        let denoised = plan.filter(repaired)?;
+        let (kgard, bm3d) = (Some(kgard.as_secs_f64()), Some(start.elapsed().as_secs_f64()));
+        Ok(Outcome::new(denoised, Seconds { kgard, bm3d, device: None }, None))
     }
 
     fn kg_bm3d(
@@ -176,24 +200,12 @@ impl<'p> Engine<'p> {
         let _turn = wait(&self.processor_turn);
         let start = Instant::now();
         let denoised = plan.finish(repaired)?;
-        let noise = denoised.noise.iter().zip(&denoised.laws);
-        let found = noise.zip(&denoised.outliers).map(|((&noise, &law), outliers)| Found {
-            lambda: Some(denoised.lambda),
-            noise,
-            law,
-            outliers: count(outliers),
-        });
-        Ok(Outcome {
-            found: found.collect(),
-            channels: denoised.channels,
-            outliers: denoised.outliers,
-            seconds: Seconds {
-                kgard: Some(kgard.as_secs_f64()),
-                bm3d: Some(start.elapsed().as_secs_f64()),
-                device: work.as_ref().and_then(|work| work.seconds),
-            },
-            work,
-        })
+        let seconds = Seconds {
+            kgard: Some(kgard.as_secs_f64()),
+            bm3d: Some(start.elapsed().as_secs_f64()),
+            device: work.as_ref().and_then(|work| work.seconds),
+        };
+        Ok(Outcome::new(denoised, seconds, work))
     }
 }
 

@@ -155,7 +155,7 @@ fn work(
 mod tests {
     use super::super::engine::{Engine, Plans};
     use super::super::method::Method;
-    use super::super::settings::{Norm, Settings, StopRule};
+    use super::super::settings::{Settings, StopRule};
     use super::{Cleaned, work};
     use crate::device::Device;
     use image::{DynamicImage, GrayImage, Luma};
@@ -175,7 +175,7 @@ mod tests {
             core: 8,
             stop: StopRule::Auto,
             e0: None,
-            regularizer: Norm::Rkhs,
+            regularizer: None,
         };
         let picture = |x: u32, y: u32| Luma([u8::try_from(100 + (x * y * 7) % 23).unwrap_or(0)]);
         let image = DynamicImage::from(GrayImage::from_fn(40, 32, picture));

@@ -7,14 +7,15 @@ use crate::device::Work;
 use clap::ValueEnum;
 use kgard::Gaussian;
 use kgard::denoise::bm3d::{Bm3d, denoise_image};
-use kgard::denoise::{KERNEL_WIDTH, NoiseLaw, Plane, PlaneBuf, noise_law, noise_level, rb_rvm};
+use kgard::denoise::{ChannelReport, Denoised, KERNEL_WIDTH, NoiseLaw, OutlierMap};
+use kgard::denoise::{Plane, PlaneBuf, noise_law, noise_level, rb_rvm};
 use serde::Serialize;
 use std::time::Instant;
 
 /// What `kgard denoise` does unless told otherwise.
 pub(super) const DEFAULT_METHOD: Method = Method::KgBm3d;
-/// The width of the kernel for RB-RVM, where none is given; the paper's.
-const RB_RVM_SIGMA: f64 = 0.3;
+/// The width of the kernel for RB-RVM and the paper's methods, where none is given; the paper's.
+const PAPER_SIGMA: f64 = 0.3;
 
 /// How pictures are denoised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
@@ -26,6 +27,10 @@ pub(super) enum Method {
     KgBm3d,
     /// BM3D by itself, for pictures without impulses
     Bm3d,
+    /// KGARD as the paper prints it, for comparison
+    PaperKgard,
+    /// The paper's KGARD, then BM3D, for comparison
+    PaperKgBm3d,
     /// The robust relevance vector machine, for comparison: it takes a minute
     RbRvm,
 }
@@ -37,6 +42,8 @@ impl Method {
             Self::Kgard => "kgard",
             Self::KgBm3d => "kg-bm3d",
             Self::Bm3d => "bm3d",
+            Self::PaperKgard => "paper-kgard",
+            Self::PaperKgBm3d => "paper-kg-bm3d",
             Self::RbRvm => "rb-rvm",
         }
     }
@@ -51,24 +58,40 @@ impl Method {
         matches!(self, Self::Kgard | Self::KgBm3d)
     }
 
+    /// Whether it is one of the paper's two.
+    pub(super) fn is_of_paper(self) -> bool {
+        matches!(self, Self::PaperKgard | Self::PaperKgBm3d)
+    }
+
+    /// The paper's method in place of the automatic one.
+    pub(super) fn of_paper(self) -> Self {
+        match self {
+            Self::Kgard => Self::PaperKgard,
+            Self::KgBm3d => Self::PaperKgBm3d,
+            other => other,
+        }
+    }
+
     /// The name of the kernel and its width, where the method has one.
     pub(super) fn kernel(self, settings: &Settings) -> (Option<&'static str>, Option<f64>) {
-        match (self, settings.kernel_width()) {
+        match (self, settings.sigma) {
             (Self::Bm3d, _) => (None, None),
             (_, Some(sigma)) => (Some("gaussian"), Some(sigma)),
-            (Self::RbRvm, None) => (Some("gaussian"), Some(RB_RVM_SIGMA)),
+            (Self::RbRvm | Self::PaperKgard | Self::PaperKgBm3d, None) => {
+                (Some("gaussian"), Some(PAPER_SIGMA))
+            }
             (_, None) => (Some("matern32"), Some(KERNEL_WIDTH)),
         }
     }
 }
 
 /// What a method made of the colour channels of a picture.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Outcome {
     /// The clean channels.
     pub(super) channels: Vec<PlaneBuf<f32>>,
-    /// What was added to each pixel that is an impulse; zero elsewhere.
-    pub(super) outliers: Vec<PlaneBuf<f32>>,
+    /// The impulses of each channel.
+    pub(super) outliers: OutlierMap<f32>,
     /// What was found in each channel.
     pub(super) found: Vec<Found>,
     /// How long the parts of the method took, if it has them.
@@ -86,6 +109,24 @@ pub(super) struct Found {
     /// How it grows with the brightness.
     pub(super) law: NoiseLaw<f32>,
     pub(super) outliers: usize,
+}
+
+impl Found {
+    /// What a method reported of a channel; it has to have estimated the noise.
+    fn new(report: &ChannelReport<f32>) -> Self {
+        let noise = report.noise.unwrap_or_default();
+        let law = report.law.unwrap_or(even(noise));
+        Self { lambda: report.lambda, noise, law, outliers: report.outliers }
+    }
+}
+
+impl Outcome {
+    /// Of a method that has taken so long, with the work of a device.
+    pub(super) fn new(denoised: Denoised<f32>, seconds: Seconds, work: Option<Work>) -> Self {
+        let Denoised { channels, outliers, report, .. } = denoised;
+        let found = report.channels.iter().map(Found::new).collect();
+        Self { channels, outliers, found, seconds, work }
+    }
 }
 
 /// Noise of one deviation as a law.
@@ -126,13 +167,11 @@ pub(super) fn bm3d(
         let loud: Vec<_> = planes.iter().copied().zip(noise.iter().copied()).collect();
         (denoise_image(&loud, |sigma| Bm3d::for_noise(sigma, peak))?, noise)
     };
-    let none = |plane: &Plane<'_, f32>| {
-        PlaneBuf::new(vec![0.0; plane.area()], plane.width(), plane.height())
-    };
+    let outliers = OutlierMap::empty(planes.len(), planes[0].width(), planes[0].height());
     let found = |(noise, law)| Found { lambda: None, noise, law, outliers: 0 };
     Ok(Outcome {
         channels,
-        outliers: planes.iter().map(none).collect::<Result<_, _>>()?,
+        outliers,
         found: noise.into_iter().zip(laws).map(found).collect(),
         seconds: Seconds { bm3d: Some(start.elapsed().as_secs_f64()), ..Seconds::default() },
         work: None,
@@ -170,16 +209,19 @@ pub(super) fn relevance(
     settings: &Settings,
     planes: &[Plane<'_, f32>],
 ) -> Result<Outcome, kgard::Error> {
-    let sigma = settings.kernel_width().unwrap_or(RB_RVM_SIGMA);
-    let mut outcome = Outcome::default();
+    let sigma = settings.sigma.unwrap_or(PAPER_SIGMA);
+    let (mut channels, mut found) = (Vec::new(), Vec::new());
+    let (mut mask, mut values) = (Vec::new(), Vec::new());
     for &plane in planes {
         let (image, outliers, noise) = rb_rvm_of(plane, sigma, settings.roi, settings.core)?;
-        let (law, outliers_found) = (even(noise), count(&outliers));
-        outcome.found.push(Found { lambda: None, noise, law, outliers: outliers_found });
-        outcome.channels.push(image);
-        outcome.outliers.push(outliers);
+        let count = outliers.count(0);
+        found.push(Found { lambda: None, noise, law: even(noise), outliers: count });
+        channels.push(image);
+        mask.extend(outliers.mask);
+        values.extend(outliers.values);
     }
-    Ok(outcome)
+    let outliers = OutlierMap::new(mask, values)?;
+    Ok(Outcome { channels, outliers, found, seconds: Seconds::default(), work: None })
 }
 
 /// RB-RVM with a Gaussian kernel, in double precision, which the evidence of a
@@ -190,19 +232,15 @@ pub(crate) fn rb_rvm_of(
     sigma: f64,
     roi: usize,
     core: usize,
-) -> Result<(PlaneBuf<f32>, PlaneBuf<f32>, f32), kgard::Error> {
+) -> Result<(PlaneBuf<f32>, OutlierMap<f32>, f32), kgard::Error> {
     let (width, height) = (plane.width(), plane.height());
     let wide: Vec<f64> = plane.to_vec().into_iter().map(f64::from).collect();
-    let wide = Plane::new(&wide, width, height)?;
-    let denoised = rb_rvm(wide, &Gaussian::new(sigma), roi, core)?;
-    let narrow = |plane: PlaneBuf<f64>| {
-        let samples = plane.into_samples().into_iter().map(|x| x as f32).collect();
+    let denoised = rb_rvm(Plane::new(&wide, width, height)?, &Gaussian::new(sigma), roi, core)?;
+    let narrow = |plane: &PlaneBuf<f64>| {
+        let samples = plane.samples().iter().map(|&x| x as f32).collect();
         PlaneBuf::new(samples, width, height)
     };
-    Ok((narrow(denoised.image)?, narrow(denoised.outliers)?, denoised.noise as f32))
-}
-
-/// How many impulses there are.
-pub(super) fn count(outliers: &PlaneBuf<f32>) -> usize {
-    outliers.samples().iter().filter(|&&u| u != 0.0).count()
+    let values = vec![narrow(&denoised.outliers.values[0])?];
+    let noise = denoised.report.channels[0].noise.unwrap_or_default() as f32;
+    Ok((narrow(&denoised.channels[0])?, OutlierMap::new(denoised.outliers.mask, values)?, noise))
 }

@@ -2,14 +2,13 @@
 
 use clap::ValueEnum;
 use kgard::denoise::{
-    DenoisePlan, Denoiser, Detection, KgBm3d, KgBm3dPlan, NoiseLaw, Penalty, Smoothing,
+    DenoisePlan, Denoiser, KgBm3d, KgBm3dPlan, NoiseLaw, PaperKgBm3d, PaperKgBm3dPlan, PaperKgard,
+    PaperPlan, PaperStop,
 };
 use kgard::regression::stop::Reading;
-use kgard::{Gaussian, Kernel, Matern32};
+use kgard::{Gaussian, Kernel, Matern32, Penalty};
 use std::str::FromStr;
 
-/// The width of the kernel for the paper's smoothing rule, where none is given.
-const PAPER_SIGMA: f64 = 0.2;
 /// The paper's E0, of the peak.
 const E0: f64 = 40.0 / 255.0;
 
@@ -26,7 +25,7 @@ pub(super) enum Norm {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum StopRule {
     Auto,
-    Histogram,
+    Histogram(Reading),
     Max(f64),
 }
 
@@ -36,9 +35,12 @@ impl FromStr for StopRule {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once(':') {
             None if text == "auto" => Ok(Self::Auto),
-            None if text == "histogram" => Ok(Self::Histogram),
+            None if text == "histogram" => Ok(Self::Histogram(Reading::Once)),
+            Some(("histogram", "every-step")) => Ok(Self::Histogram(Reading::EveryStep)),
             Some(("max", number)) => crate::number::not_negative(number).map(Self::Max),
-            _ => Err("it must be `auto`, `histogram` or `max:E`, for example max:40".into()),
+            _ => Err("it must be `auto`, `histogram`, `histogram:every-step` or `max:E`, for \
+                      example max:40"
+                .into()),
         }
     }
 }
@@ -55,16 +57,20 @@ pub(super) struct Settings {
     pub(super) core: usize,
     pub(super) stop: StopRule,
     pub(super) e0: Option<f64>,
-    pub(super) regularizer: Norm,
+    pub(super) regularizer: Option<Norm>,
+}
+
+impl Norm {
+    fn penalty(self) -> Penalty {
+        match self {
+            Self::L2 => Penalty::L2,
+            Self::Rkhs => Penalty::Rkhs,
+        }
+    }
 }
 
 #[allow(clippy::cast_possible_truncation)]
 impl Settings {
-    /// The width of the Gaussian kernel; nothing if the library chooses.
-    pub(super) fn kernel_width(&self) -> Option<f64> {
-        self.sigma.or(self.lambda.map(|_| PAPER_SIGMA))
-    }
-
     /// The noise, if it was given and is the same everywhere.
     pub(super) fn noise(&self) -> Option<f32> {
         let is_even = self.noise_gain.is_none();
@@ -77,10 +83,10 @@ impl Settings {
         self.noise_gain.map(|gain| NoiseLaw::new(gain as f32, floor.unwrap_or(0.0) as f32))
     }
 
-    /// KGARD, for samples up to `peak`.
-    pub(super) fn kgard(&self, peak: f32) -> Result<DenoisePlan<f32>, kgard::Error> {
-        let denoiser = self.denoiser(peak);
-        match self.kernel_width() {
+    /// The automatic KGARD.
+    pub(super) fn kgard(&self) -> Result<DenoisePlan<f32>, kgard::Error> {
+        let denoiser = self.denoiser();
+        match self.sigma {
             None => denoiser.plan(),
             Some(sigma) => denoiser.kernel(Gaussian::new(sigma as f32)).plan(),
         }
@@ -89,11 +95,48 @@ impl Settings {
     /// KG-BM3D, for samples up to `peak`.
     pub(super) fn kg_bm3d(&self, peak: f32) -> Result<KgBm3dPlan<f32>, kgard::Error> {
         let method = KgBm3d::new(peak);
-        let denoiser = self.denoiser(peak);
-        match self.kernel_width() {
+        let denoiser = self.denoiser();
+        match self.sigma {
             None => self.planned(method.kgard(denoiser)),
             Some(sigma) => self.planned(method.kgard(denoiser.kernel(Gaussian::new(sigma as f32)))),
         }
+    }
+
+    /// The paper's KGARD, for samples up to `peak`.
+    pub(super) fn paper_kgard(&self, peak: f32) -> Result<PaperPlan<f32>, kgard::Error> {
+        self.paper(peak).plan()
+    }
+
+    /// The paper's KG-BM3D, for samples up to `peak`.
+    pub(super) fn paper_kg_bm3d(&self, peak: f32) -> Result<PaperKgBm3dPlan<f32>, kgard::Error> {
+        let method = PaperKgBm3d::new(peak).kgard(self.paper(peak));
+        match self.noise() {
+            None => method.plan(),
+            Some(noise) => method.noise(noise).plan(),
+        }
+    }
+
+    fn paper(&self, peak: f32) -> PaperKgard<f32> {
+        let mut paper = PaperKgard::new(peak).regions(self.roi, self.core).stop(match self.stop {
+            StopRule::Max(epsilon) => PaperStop::MaxResidual(epsilon as f32),
+            StopRule::Auto => self.histogram(peak, Reading::default()),
+            StopRule::Histogram(reading) => self.histogram(peak, reading),
+        });
+        if let Some(sigma) = self.sigma {
+            paper = paper.sigma(sigma as f32);
+        }
+        if let Some(lambda) = self.lambda {
+            paper = paper.lambda(lambda as f32);
+        }
+        if let Some(norm) = self.regularizer {
+            paper = paper.penalty(norm.penalty());
+        }
+        paper
+    }
+
+    fn histogram(&self, peak: f32, reading: Reading) -> PaperStop<f32> {
+        let e0 = self.e0.map_or(E0 as f32 * peak, |e0| e0 as f32);
+        PaperStop::Histogram { e0, reading }
     }
 
     fn planned<K: Kernel<f32>>(
@@ -109,23 +152,10 @@ impl Settings {
         }
     }
 
-    fn denoiser(&self, peak: f32) -> Denoiser<f32, Matern32<f32>> {
-        let mut denoiser = Denoiser::new(peak)
-            .regions(self.roi, self.core)
-            .penalty(match self.regularizer {
-                Norm::L2 => Penalty::L2,
-                Norm::Rkhs => Penalty::Rkhs,
-            })
-            .detection(match self.stop {
-                StopRule::Auto => Detection::Automatic,
-                StopRule::Histogram => Detection::Histogram {
-                    e0: self.e0.map_or(E0 as f32 * peak, |e0| e0 as f32),
-                    reading: Reading::default(),
-                },
-                StopRule::Max(epsilon) => Detection::MaxResidual(epsilon as f32),
-            });
-        if let Some(lambda) = self.lambda {
-            denoiser = denoiser.smoothing(Smoothing::Paper { lambda: lambda as f32 });
+    fn denoiser(&self) -> Denoiser<f32, Matern32<f32>> {
+        let mut denoiser = Denoiser::new().regions(self.roi, self.core);
+        if let Some(norm) = self.regularizer {
+            denoiser = denoiser.penalty(norm.penalty());
         }
         if let Some(noise) = self.noise() {
             denoiser = denoiser.noise(noise);

@@ -125,16 +125,14 @@ impl<'p, P, G> On<'p, P, G> {
 }
 
 impl KgardOn<'_> {
-    /// Denoises a channel.
+    /// Denoises the channels of a picture.
     pub(crate) fn denoise(
         &self,
-        plane: Plane<'_, f32>,
+        planes: &[Plane<'_, f32>],
         masks: Masks<'_>,
     ) -> Either<(Denoised<f32>, Work), kgard::Error> {
-        let there = |plan: &GpuDenoisePlan<'_>| {
-            plan.denoise(plane, masks).map(|done| (done.denoised, done.report))
-        };
-        self.run(there, |plan| plan.denoise(plane, masks))
+        let there = |plan: &GpuDenoisePlan<'_>| plan.denoise_all(planes, masks);
+        self.run(there, |plan| plan.denoise_all(planes, masks))
     }
 }
 

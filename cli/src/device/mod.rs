@@ -93,19 +93,6 @@ pub(crate) struct Work {
     pub(crate) fallback: Option<String>,
 }
 
-impl Work {
-    /// Together with what was done before.
-    pub(crate) fn after(self, before: Option<Self>) -> Self {
-        let Some(before) = before else { return self };
-        let seconds = before.seconds.into_iter().chain(self.seconds).reduce(|a, b| a + b);
-        Self {
-            adapter: before.adapter.or(self.adapter),
-            seconds,
-            fallback: before.fallback.or(self.fallback),
-        }
-    }
-}
-
 /// The JSON object of `kgard devices`.
 #[derive(Debug, Serialize)]
 pub(crate) struct Devices {

@@ -42,7 +42,7 @@ impl Device {
 impl KgardOn<'_> {
     pub(crate) fn denoise(
         &self,
-        _: Plane<'_, f32>,
+        _: &[Plane<'_, f32>],
         _: Masks<'_>,
     ) -> Either<(Denoised<f32>, Work), kgard::Error> {
         match self.0 {}

@@ -23,8 +23,6 @@ function options() {
   for (const [name, value] of new FormData(form)) {
     if (typeof value === 'string' && value !== '') given.set(name, value);
   }
-  const impulse = at('impulse').value;
-  if (impulse !== '') given.set('stop', `max:${impulse}`);
   return given;
 }
 

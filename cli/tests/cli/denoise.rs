@@ -161,6 +161,7 @@ fn options() {
         "--stop histogram",
         "--e0 80",
         "--stop histogram --e0 20",
+        "--stop histogram:every-step",
         "--stop max:60",
         "--regularizer l2",
         "--lambda 0.3 --regularizer l2",
@@ -174,10 +175,14 @@ fn options() {
         let expected = match options {
             "--sigma 0.25" => Some(0.25),
             "--lambda 0.3 --sigma 0.1" => Some(0.1),
-            _ if options.contains("--lambda") => Some(0.2),
             _ => Some(0.3),
         };
         assert_eq!(sigma, expected, "{options}");
+        // The paper's options make it the paper's method.
+        let is_paper = ["--lambda", "--stop", "--e0"].iter().any(|o| options.contains(o));
+        let method = if is_paper { "paper-kgard" } else { "kgard" };
+        assert_eq!(json["method"], method, "{options}");
+        assert_eq!(json["kernel"] == "gaussian", is_paper || options.contains("--sigma"));
         if options.contains("--noise-sigma") {
             assert_eq!(json["noise_sigma"], 20.0);
         }
@@ -191,6 +196,9 @@ fn options() {
     let default = folder.bytes("b.png");
     folder.kgard("denoise a.png -o b.png --stop histogram --e0 40").ok();
     assert_eq!(folder.bytes("b.png"), default);
+    // By its own name it is the same.
+    folder.kgard("denoise a.png -o b.png --method paper-kg-bm3d").ok();
+    assert_eq!(folder.bytes("b.png"), default);
 }
 
 #[test]
@@ -203,6 +211,8 @@ fn methods() {
         ("kgard", true, true),
         ("kg-bm3d", true, true),
         ("bm3d", false, false),
+        ("paper-kgard", true, true),
+        ("paper-kg-bm3d", true, true),
         ("rb-rvm", true, false),
     ] {
         let command = format!("denoise a.png -o b.png --method {method} --json");
@@ -534,6 +544,12 @@ fn wrong_usage() {
         ("a.png -o b.png --stop max:-1", "zero or more"),
         ("a.png -o b.png --stop max:4 --e0 3", "--e0"),
         ("a.png -o b.png --stop auto --e0 3", "--e0"),
+        ("a.png -o b.png --stop auto --lambda 1", "paper-kg-bm3d: drop it"),
+        ("a.png -o b.png --stop auto --method paper-kgard", "--stop histogram"),
+        ("a.png -o b.png --method kgard --noise-sigma 5 --lambda 1", "--method paper-kg-bm3d"),
+        ("a.png -o b.png --noise-gain 2 --stop max:40", "paper-kg-bm3d"),
+        ("a.png -o b.png --bad m.png --stop max:40", "kgard without --lambda, --e0 and --stop"),
+        ("a.png -o b.png --backend gpu --e0 40", "no GPU path"),
         ("a.png -o b.png --e0 x", "not a number"),
         ("a.png -o b.png --regularizer l1", "--regularizer"),
         ("a.png -o b.png --threads 0", "--threads"),
@@ -623,7 +639,7 @@ fn masks_of_a_batch_and_masks_that_do_not_fit() {
     folder.kgard("denoise in/a.png -o a.png --bad none.png").fails(1, &["none.png"]);
     folder.kgard("denoise in/a.png -o m.png --keep m.png").fails(1, &["m.png"]);
     folder.kgard("denoise in/a.png -o a.png --bad -").fails(2, &["--bad -", "file"]);
-    for method in ["bm3d", "rb-rvm"] {
+    for method in ["bm3d", "rb-rvm", "paper-kgard", "paper-kg-bm3d"] {
         let command = format!("denoise in/a.png -o a.png --keep m.png --method {method}");
         folder.kgard(&command).fails(2, &["--keep", method, "kg-bm3d"]);
     }

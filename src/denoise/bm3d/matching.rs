@@ -20,16 +20,12 @@
 
 use super::lanes::{LANES, add, load, sub};
 use super::lattice::{Lattice, Samples};
-use super::nearest::Nearest;
+use super::nearest::{Nearest, TILE};
 use crate::Real;
 use crate::linalg::simd::multiply_add;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
-
-/// Cells in a row that are computed together: as many as keep the pixels of
-/// all displacements in the first-level cache.
-pub(super) const TILE: usize = 128;
 
 /// Cells whose sums are in registers at a time.
 const WIDE: usize = 2 * LANES;

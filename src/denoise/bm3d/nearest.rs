@@ -1,12 +1,15 @@
 //! The few nearest of many candidates, for many references at once.
 
 use super::lanes::{LANES, add, total};
-use super::matching::TILE;
 use crate::Real;
 use crate::real::count;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
+
+/// Cells in a row that are computed together: as many as keep the pixels of
+/// all displacements in the first-level cache.
+pub(super) const TILE: usize = 128;
 
 /// The candidates of the references of a tile.
 ///

@@ -2,8 +2,8 @@
 
 use super::aggregate::{Quotient, Sums};
 use super::lattice::{Lattice, Samples};
-use super::matching::{Displacement, Phases, Scratch, TILE, TrustIn, displacements};
-use super::nearest::Nearest;
+use super::matching::{Displacement, Phases, Scratch, TrustIn, displacements};
+use super::nearest::{Nearest, TILE};
 use super::settings::Stage;
 use super::shrink;
 use super::transform::{Basis, Block, haar, haar_back};

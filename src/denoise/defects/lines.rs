@@ -38,8 +38,8 @@ const BEYOND_ONE_IN: usize = 4;
 /// let dead = dead_lines(image);
 /// assert_eq!(dead.samples().iter().filter(|&&dead| dead).count(), 64);
 /// let masks = Masks { bad: Some(dead.as_plane()), ..Masks::default() };
-/// let denoised = Denoiser::new(255.0).plan()?.denoise(image, masks)?;
-/// assert!(denoised.image.samples()[20] < 110.0);
+/// let denoised = Denoiser::new().plan()?.denoise(image, masks)?;
+/// assert!(denoised.channels[0].samples()[20] < 110.0);
 /// # Ok::<(), kgard::Error>(())
 /// ```
 #[must_use]

@@ -24,11 +24,11 @@ mod study;
 pub(crate) mod weights;
 
 use self::glance::Glance;
-use self::pattern::{CANDIDATES, FAR, Lanes, NEAR, at, pattern, turn};
+use self::pattern::{CANDIDATES, Candidates, FAR, Lanes, NEAR, at, pattern, turn};
 use self::study::Study;
 use self::weights::INPUTS;
-use super::neighbourhood::{Known, Window, larger};
 use super::sort::{sort_8, sort_16};
+use super::window::{Known, Window, larger};
 use crate::Real;
 use crate::real::constant;
 use alloc::vec::Vec;
@@ -69,14 +69,6 @@ pub(crate) struct Judge<'a, T> {
     impulses: T,
 }
 
-/// Pixels of a row that wait for their judgement.
-pub(crate) struct Candidates<T> {
-    columns: [usize; CANDIDATES],
-    /// Whether each exceeds its neighbours, or falls below them: plus or minus one.
-    sides: Lanes<T>,
-    count: usize,
-}
-
 /// What the glance was not sure of.
 pub(crate) struct Doubtful<T> {
     /// Where their worth is to be written.
@@ -96,26 +88,6 @@ impl<T: Real> Doubtful<T> {
     fn add(&mut self, place: usize, inputs: impl Iterator<Item = T>) {
         self.places.push(place);
         self.inputs.extend(inputs);
-    }
-}
-
-impl<T: Real> Candidates<T> {
-    #[inline(always)]
-    pub(crate) fn new() -> Self {
-        Self { columns: [0; CANDIDATES], sides: [T::zero(); CANDIDATES], count: 0 }
-    }
-
-    #[inline(always)]
-    pub(crate) fn is_full(&self) -> bool {
-        self.count == CANDIDATES
-    }
-
-    /// Adds the pixel in a column, while there is room.
-    #[inline(always)]
-    pub(crate) fn add(&mut self, column: usize, side: T) {
-        self.columns[self.count] = column;
-        self.sides[self.count] = side;
-        self.count += 1;
     }
 }
 

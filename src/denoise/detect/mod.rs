@@ -7,3 +7,4 @@ pub(crate) mod neighbourhood;
 pub(crate) mod rows;
 pub(crate) mod search;
 mod sort;
+pub(crate) mod window;

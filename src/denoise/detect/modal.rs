@@ -13,8 +13,9 @@
 //! [`Conditions::alike`]); impulses of many sizes have $\kappa = 0$. What is far from $a$ is not
 //! of that size, and what is cut off at an end of the range may have been.
 
+use super::super::conditions::Conditions;
 use crate::Real;
-use crate::denoise::Conditions;
+use crate::image::range::UNITS;
 use crate::real::constant;
 
 /// The variance of what an impulse is found to be off by, in units of the noise's: its own
@@ -33,9 +34,9 @@ pub(crate) fn alike(noise: f64, deviation: f64) -> f64 {
     found / (found + deviation * deviation)
 }
 
-/// Whether a sample may have been off by more than it could be: it is at an end of the range.
-pub(crate) fn is_cut_off<T: Real>(pixel: T, peak: T) -> bool {
-    pixel == T::zero() || pixel == peak
+/// Whether a sample may have been clipped: it is at an end of the range.
+pub(crate) fn is_cut_off<T: Real>(pixel: T) -> bool {
+    pixel == T::zero() || pixel == constant(UNITS)
 }
 
 /// The size that impulses of an image usually have.
@@ -46,12 +47,10 @@ pub(crate) struct Usual<T> {
     pub(crate) alike: T,
     /// So far below and above that size it does not count any more.
     pub(crate) reach: (T, T),
-    /// The range of the samples.
-    pub(crate) peak: T,
 }
 
 impl<T: Real> Usual<T> {
-    pub(crate) fn new(conditions: &Conditions<T>, peak: T) -> Self {
+    pub(crate) fn new(conditions: &Conditions<T>) -> Self {
         let Conditions { noise, usual: size, alike, .. } = *conditions;
         // Where there is no noise, or nothing is usual, the distance does not matter.
         let known = noise > T::zero() && alike > T::zero();
@@ -61,12 +60,12 @@ impl<T: Real> Usual<T> {
             (T::zero(), T::one())
         };
         let reach = (constant::<T>(REACH.0) * deviation, constant::<T>(REACH.1) * deviation);
-        Self { size, alike, reach, peak }
+        Self { size, alike, reach }
     }
 
     /// What a pixel is off by that is found to be off by `u`.
     pub(crate) fn of(&self, pixel: T, u: T) -> T {
-        if is_cut_off(pixel, self.peak) {
+        if is_cut_off(pixel) {
             return u;
         }
         let more = self.size - u.abs();

@@ -18,8 +18,10 @@
 //! How much is wanted of a pixel that can be an outlier follows from the pattern around
 //! it: see [`classifier`](super::classifier).
 
-use super::classifier::{Candidates, Doubtful, Judge};
+use super::classifier::pattern::Candidates;
+use super::classifier::{Doubtful, Judge};
 use super::sort::{LANES, sort_8};
+use super::window::{BLOCK, Known, REACH, Window, larger};
 use crate::Real;
 use crate::linalg::simd::{Routine, dispatch};
 use crate::real::{constant, count};
@@ -33,38 +35,12 @@ const SUSPECT_AT_FIRST: f64 = 2.0;
 pub(crate) const SUSPECT: f64 = 1.5;
 /// By how much the spread grows with the share of impulses.
 pub(crate) const WIDENING: f64 = 2.0;
-/// Pixels of a row over which the spread is averaged.
-pub(crate) const BLOCK: usize = 16;
 
-/// Clumps are looked for where impulses have so many neighbours like them.
-const CLUMPED: usize = 3;
 /// How many of the sixteen pixels around its neighbours may be like a pixel in a clump.
 pub(crate) const LIKE_A_CLUMP: usize = 3;
-/// By how many standard deviations of the noise a clump differs from the others.
-const CLUMP: f64 = 3.0;
 
-/// How far a pixel is looked around, in rows and in columns.
-pub(crate) const REACH: usize = 3;
 /// How far for clumps.
 const AROUND: usize = 2;
-
-/// Length of the rows that are looked at, for a width of the image: [`REACH`] more
-/// pixels at either end, and up to a whole number of blocks.
-pub(crate) const fn padded(width: usize) -> usize {
-    width.next_multiple_of(BLOCK) + 2 * REACH
-}
-
-/// Where a pixel at `at`, which may be [`REACH`] outside, has its twin in an image of
-/// `length` pixels: reflected, so that no pixel is its own neighbour, unless there is
-/// no other.
-pub(crate) fn reflected(at: isize, length: usize) -> usize {
-    let last = length - 1;
-    let at = at.unsigned_abs();
-    if at > last { (2 * last).saturating_sub(at) } else { at }
-}
-
-/// Seven rows of an image, each [`padded`]; the one that is looked at is in the middle.
-pub(crate) type Window<'a, T> = [&'a [T]; 2 * REACH + 1];
 
 /// What is made of a row.
 pub(crate) struct Look<'a, T> {
@@ -74,34 +50,6 @@ pub(crate) struct Look<'a, T> {
     /// stay where it is none. This row begins at `start`, other rows wait for judgements.
     pub(crate) worth: &'a mut [T],
     pub(crate) start: usize,
-}
-
-/// What is known of an image when it is looked at for the second time.
-#[derive(Clone, Copy)]
-pub(crate) struct Known<T> {
-    /// How many neighbours of an impulse may be like it.
-    pub(crate) witnesses: usize,
-    /// Standard deviation of the noise.
-    pub(crate) noise: T,
-    /// Share of the pixels that are impulses.
-    pub(crate) impulses: T,
-    /// How alone a pixel must be to be an outlier.
-    pub(crate) alone_enough: T,
-    /// How much it must differ from the median of its neighbours.
-    pub(crate) off_enough: T,
-    /// What nearly all impulses are off by; zero if that is not known.
-    pub(crate) amplitude: T,
-    /// A pixel is clearly an impulse that is beyond all but one of its neighbours by more
-    /// than this where the spread is less than that.
-    pub(crate) clear: (T, T),
-}
-
-impl<T: Real> Known<T> {
-    /// By how much a pixel in a clump differs from those around; infinite where clumps are
-    /// not looked for.
-    pub(crate) fn clump(&self) -> T {
-        if self.witnesses >= CLUMPED { constant::<T>(CLUMP) * self.noise } else { T::infinity() }
-    }
 }
 
 /// Looks at the row in the middle of `window`.
@@ -234,9 +182,4 @@ fn is_in_clump<T: Real>(window: Window<'_, T>, x: usize, clump: T) -> bool {
         }
     }
     above.max(below) + LIKE_A_CLUMP >= 8 * AROUND
-}
-
-#[inline(always)]
-pub(crate) fn larger<T: Real>(a: T, b: T) -> T {
-    if b > a { b } else { a }
 }

@@ -1,9 +1,10 @@
 //! A band of image rows in memory of its own, ready to be looked at.
 
 use super::classifier::{Doubtful, Judge};
-use super::neighbourhood::{Known, Look, REACH, look, padded, reflected};
+use super::neighbourhood::{Look, look};
+use super::window::{Known, REACH, padded, reflected};
 use crate::Real;
-use crate::image::{Grid, Masks, Plane};
+use crate::image::{Band, Grid, Plane, SampleRange};
 use crate::real::count;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -21,20 +22,19 @@ pub(crate) struct Rows<T> {
 }
 
 impl<T: Real> Rows<T> {
-    /// Reads the rows `range` of `band`, which begins with row `top` of the
-    /// image and reaches [`REACH`] rows and one further than `range` where the image does.
+    /// Reads the rows `range` of `band`, which reaches [`REACH`] rows and one further than that
+    /// where the image does, in `units` of the image's range.
     pub(crate) fn new(
         grid: &Grid,
-        band: Plane<'_, T>,
-        masks: Masks<'_>,
-        top: usize,
+        band: Band<'_, T>,
+        units: SampleRange<T>,
         range: Range<usize>,
         known: Option<Known<T>>,
         judge: Option<&Judge<'_, T>>,
     ) -> Self {
         let (width, height) = (grid.width(), grid.height());
         let padded = padded(width);
-        let (mut source, read) = read(grid, band, masks, top, range.clone(), REACH);
+        let (mut source, read) = read(grid, band, units, range.clone(), REACH);
         for line in source.chunks_exact_mut(padded) {
             for i in 1..=REACH {
                 line[REACH - i] = line[REACH + reflected(-i.cast_signed(), width)];
@@ -51,8 +51,8 @@ impl<T: Real> Rows<T> {
             worth: alloc::vec![T::zero(); area],
             bad: Vec::new(),
         };
-        if let Some(bad) = masks.bad {
-            rows.bad.extend(range.clone().flat_map(|y| bad.row(y - top)));
+        if let Some(bad) = band.masks.bad {
+            rows.bad.extend(range.clone().flat_map(|y| bad.row(y - band.top)));
         }
         let line = |y: usize| &source[(y - read.start) * padded..][..padded];
         let mut doubtful = Doubtful::new();
@@ -107,13 +107,12 @@ impl<T: Real> Rows<T> {
     }
 }
 
-/// The rows `range` of an image, `more` that are looked at on either side, and one for what
-/// replaces pixels known to be bad in them, each [`padded`]; and which rows they are.
+/// The rows `range` of an image in `units`, `more` that are looked at on either side, and one for
+/// what replaces pixels known to be bad in them, each [`padded`]; and which rows they are.
 pub(crate) fn read<T: Real>(
     grid: &Grid,
-    band: Plane<'_, T>,
-    masks: Masks<'_>,
-    top: usize,
+    band: Band<'_, T>,
+    units: SampleRange<T>,
     range: Range<usize>,
     more: usize,
 ) -> (Vec<T>, Range<usize>) {
@@ -123,10 +122,14 @@ pub(crate) fn read<T: Real>(
     let read = range.start.saturating_sub(more)..(range.end + more).min(grid.height());
     let mut source = alloc::vec![T::zero(); read.len() * padded];
     for (line, y) in source.chunks_exact_mut(padded).zip(read.clone()) {
-        band.copy_row(0, y - top, &mut line[REACH..][..width]);
+        let line = &mut line[REACH..][..width];
+        band.rows.copy_row(0, y - band.top, line);
+        for sample in line {
+            *sample = units.of(*sample);
+        }
     }
-    if let Some(bad) = masks.bad {
-        replace_bad(&mut source, width, |x, line| bad.get(x, line + read.start - top));
+    if let Some(bad) = band.masks.bad {
+        replace_bad(&mut source, width, |x, line| bad.get(x, line + read.start - band.top));
     }
     (source, read)
 }

@@ -2,11 +2,10 @@
 //! knows which pixels can be outliers.
 
 use super::modal::Usual;
-use crate::denoise::Detection;
 use crate::real::constant;
-use crate::regression::greedy::{Scores, search, search_sized};
+use crate::regression::greedy::{Score, search_by};
 use crate::regression::workspace::Parts;
-use crate::{Error, Progress, Real, ResidualMaker, Stop, StopReason, StopRule, Workspace};
+use crate::{Error, Progress, Real, ResidualMaker, StopReason, StopRule, Workspace};
 use alloc::vec::Vec;
 
 /// How far from the limit, as a part of it, a score leaves doubts.
@@ -64,8 +63,6 @@ pub(crate) struct Found<'a, T> {
     pub(crate) values: &'a [T],
     /// Which part.
     pub(crate) shares: &'a [T],
-    /// Of all pixels that were searched.
-    pub(crate) residual: &'a [T],
 }
 
 impl<T: Real> Searcher<T> {
@@ -82,48 +79,10 @@ impl<T: Real> Searcher<T> {
         Self { n, scalars, indices: alloc::vec![0; n], shares, listed }
     }
 
-    /// Finds the outliers: until the largest studentised residual is within
-    /// the limit, or until the paper's rule says so.
-    pub(crate) fn search(
-        &mut self,
-        region: Region<'_, T>,
-        detection: Detection<T>,
-    ) -> Result<Found<'_, T>, Error> {
-        let cap = self.cap();
-        let shares = &mut self.shares;
-        let mut work = Workspace::new(self.n, &mut self.scalars, &mut self.indices)?;
-        let Region { pixels, known, .. } = region;
-        shares.clear();
-        let (k, _) = match detection {
-            Detection::Automatic => {
-                let mut rule = Extreme::new(&region, known.len(), cap, shares);
-                search_sized(
-                    &region,
-                    pixels,
-                    known,
-                    &mut rule,
-                    region.scores(region.worth),
-                    &mut work,
-                )?
-            }
-            Detection::Histogram { e0, reading } => {
-                let mut stop = Stop::histogram(e0, reading).at_most(cap);
-                search(&region, pixels, known, &mut stop, &mut work)?
-            }
-            Detection::MaxResidual(epsilon) => {
-                let mut stop = Stop::max_residual(epsilon).at_most(cap);
-                search(&region, pixels, known, &mut stop, &mut work)?
-            }
-        };
-        // What the paper's rules find is taken out as a whole.
-        shares.resize(k, T::one());
-        Ok(found(work, k, shares, |_, _, u| u))
-    }
-
-    /// The same as [`search`](Self::search) for [`Detection::Automatic`], where nobody
-    /// wants to know the residuals: those of pixels that can be no outliers are
-    /// not computed, and they are most.
-    pub(crate) fn search_listed(&mut self, region: Region<'_, T>) -> Result<Found<'_, T>, Error> {
+    /// Finds the outliers, until the largest studentised residual is within the limit. Residuals
+    /// of pixels that can be no outliers are not computed, and they are most: the region is
+    /// smoothed anew afterwards.
+    pub(crate) fn search(&mut self, region: Region<'_, T>) -> Result<Found<'_, T>, Error> {
         let cap = self.cap();
         let shares = &mut self.shares;
         let List { points, pixels, worth, known } = &mut self.listed;
@@ -154,8 +113,8 @@ impl<T: Real> Searcher<T> {
         let mut rule = Extreme::new(&region, known.len(), cap, shares);
         let mut work = Workspace::new(points.len(), &mut self.scalars, &mut self.indices)?;
         let listed = Listed { region, points };
-        let scores = region.scores(worth);
-        let (k, _) = search_sized(&listed, pixels, known, &mut rule, scores, &mut work)?;
+        let scores = Weighted { per_unit: region.size / region.limit, worth };
+        let (k, _) = search_by(&listed, pixels, known, &mut rule, &scores, &mut work)?;
         let found = found(work, k, shares, |nth, place, u| {
             if nth < known.len() { u } else { region.usual.of(pixels[place], u) }
         });
@@ -179,12 +138,12 @@ fn found<'a, T: Real>(
     shares: &'a [T],
     value_of: impl Fn(usize, usize, T) -> T,
 ) -> Found<'a, T> {
-    let Parts { residual, values, indices, .. } = work.into_parts();
+    let Parts { values, indices, .. } = work.into_parts();
     let outliers = values[..k].iter_mut().zip(&*indices).zip(shares);
     for (nth, ((value, &place), &share)) in outliers.enumerate() {
         *value = share * value_of(nth, place, *value);
     }
-    Found { indices: &mut indices[..k], values: &values[..k], shares: &shares[..k], residual }
+    Found { indices: &mut indices[..k], values: &values[..k], shares: &shares[..k] }
 }
 
 /// The listed points of a region.
@@ -205,7 +164,7 @@ impl<T: Real> ResidualMaker<T> for Listed<'_, T> {
     }
 
     fn column(&self, place: usize, out: &mut [T]) {
-        let n = self.region.len();
+        let n = self.region.pixels.len();
         let column = &self.region.maker[self.points[place] * n..][..n];
         for (out, &j) in out.iter_mut().zip(self.points) {
             *out = column[j];
@@ -220,34 +179,33 @@ impl<T: Real> ResidualMaker<T> for Listed<'_, T> {
 }
 
 impl<T: Real> Region<'_, T> {
-    /// What its points are chosen for, given what each is worth: the least size is in
-    /// units of the limit.
-    fn scores<'a>(&self, worth: &'a [T]) -> Scores<'a, T> {
-        Scores { per_unit: self.size / self.limit, worth }
-    }
-
     fn variance(&self, j: usize) -> T {
-        self.maker[j * self.len() + j]
+        self.maker[j * self.pixels.len() + j]
     }
 }
 
-impl<T: Real> ResidualMaker<T> for Region<'_, T> {
-    fn len(&self) -> usize {
-        self.pixels.len()
-    }
+/// A studentised residual counts only as far as the pixel's leave-one-out residual is `per_unit`
+/// times as much, and by the pixel's weight as a candidate.
+///
+/// $\min(\lvert r_j \rvert / \sqrt{H_{jj}}, \lvert r_j \rvert / (H_{jj} p))$, where $r_j / H_{jj}$ is
+/// the residual of the fit without pixel $j$: where the function follows the data closely, $H_{jj}$
+/// is small, and a residual that is extreme for the noise may still be that of a detail.
+struct Weighted<'a, T> {
+    /// The least magnitude of an outlier in units of the limit, the $p$ of the formula.
+    per_unit: T,
+    /// What the square of each score is multiplied with.
+    worth: &'a [T],
+}
 
-    fn residual(&self, _: &[T], out: &mut [T]) {
-        out.copy_from_slice(self.residual);
-    }
-
-    fn column(&self, j: usize, out: &mut [T]) {
-        let n = self.len();
-        out.copy_from_slice(&self.maker[j * n..][..n]);
-    }
-
-    fn diagonal(&self, out: &mut [T], _: &mut [T]) {
-        for (j, out) in out.iter_mut().enumerate() {
-            *out = self.variance(j);
+impl<T: Real> Score<T> for Weighted<'_, T> {
+    #[inline(always)]
+    fn squares(&self, residual: &[T], variances: &[T], out: &mut [T]) {
+        let squared = self.per_unit * self.per_unit;
+        let points = out.iter_mut().zip(residual).zip(variances).zip(self.worth);
+        for (((out, &r), &v), &worth) in points {
+            let by_size = squared * v;
+            let weight = if by_size > T::one() { by_size } else { T::one() };
+            *out = r * r / (v * weight) * worth;
         }
     }
 }

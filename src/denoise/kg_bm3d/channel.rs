@@ -1,14 +1,15 @@
 //! One channel in the loop of KG-BM3D.
 
-use super::super::denoiser::Denoised;
+use super::super::denoised::{ChannelReport, Denoised};
 use super::super::misfit::misfit;
 use super::super::model::{LEAST_DEVIATION, Model, Pixels};
 use super::super::noise_law::NoiseLaw;
+use super::super::noise_level::noise_level;
 use super::super::units::Units;
-use super::super::{Conditions, Plane, PlaneBuf, noise_level};
 use super::randomness::Marked;
 use super::stabilised::Scale;
 use crate::error::as_f64;
+use crate::image::{Plane, PlaneBuf};
 use crate::real::{constant, count};
 use crate::{Error, Real};
 use alloc::vec::Vec;
@@ -49,8 +50,8 @@ pub(super) struct Channel<'a, T> {
     model: Model,
     /// The least and the greatest sample.
     ends: (f32, f32),
-    pub(super) conditions: Conditions<T>,
-    pub(super) lambda: T,
+    /// What KGARD reported.
+    report: ChannelReport<T>,
     pub(super) noise: T,
     /// For the next pilot.
     pub(super) strength: T,
@@ -70,7 +71,7 @@ impl<'a, T: Real> Channel<'a, T> {
         found: &Denoised<T>,
         scale: Option<Scale<T>>,
     ) -> Result<Self, Error> {
-        let restored = found.image.samples();
+        let restored = found.channels[0].samples();
         let mut ends = (T::infinity(), T::neg_infinity());
         for (i, sample) in samples.iter_mut().enumerate() {
             // Bad pixels may hold anything; KGARD's image does not.
@@ -83,9 +84,10 @@ impl<'a, T: Real> Channel<'a, T> {
         let width = image.width();
         let kept = |i: usize| keep.is_some_and(|keep| keep.get(i % width, i / width));
         let known: Vec<bool> = (0..samples.len()).map(|i| bad[i] || kept(i)).collect();
-        let outliers = found.outliers.samples().iter().zip(&bad);
+        let outliers = found.outliers.values[0].samples().iter().zip(&bad);
         let outliers: Vec<T> = outliers.map(|(&u, &bad)| if bad { T::zero() } else { u }).collect();
-        let marked: Vec<bool> = outliers.iter().map(|&u| u != T::zero()).collect();
+        let marked = found.outliers.mask[0].samples().iter().zip(&bad);
+        let marked: Vec<bool> = marked.map(|(&marked, &bad)| marked && !bad).collect();
         let impulse = |(&marked, &bad): (&bool, &bool)| match (bad, marked) {
             (true, _) => 1.0,
             (false, true) => MARKED,
@@ -105,8 +107,7 @@ impl<'a, T: Real> Channel<'a, T> {
             impulse,
             model: Model::new(share),
             ends: (single(ends.0), single(ends.1)),
-            conditions: found.report.conditions,
-            lambda: found.report.lambda,
+            report: found.report.channels[0],
             noise: T::zero(),
             strength: T::zero(),
             residual: f32::INFINITY,
@@ -244,26 +245,29 @@ impl<'a, T: Real> Channel<'a, T> {
     }
 
     /// The deviation of the noise in samples.
-    pub(super) fn noise_in_samples(&self, units: Units<T>) -> T {
+    fn noise_in_samples(&self, units: Units<T>) -> T {
         let noise = units.difference(self.noise);
         self.scale.map_or(noise, |scale| scale.difference(noise))
     }
 
     /// How the noise depends on the brightness, if it is `noise` on average.
-    pub(super) fn law(&self, noise: T) -> NoiseLaw<T> {
+    fn law(&self, noise: T) -> NoiseLaw<T> {
         self.scale.map_or(NoiseLaw::new(T::zero(), noise * noise), |scale| scale.law())
     }
 
-    /// The pixels and the outliers in samples, with the pixels to be kept as they were.
+    /// The result in samples, with the pixels to be kept as they were. The noise is reported as
+    /// it was `told`, or as estimated.
     pub(super) fn finish(
         self,
         filtered: PlaneBuf<T>,
         units: Units<T>,
         keep: Option<Plane<'_, bool>>,
-    ) -> Result<(PlaneBuf<T>, PlaneBuf<T>), Error> {
+        told: Option<T>,
+    ) -> Denoised<T> {
         let (width, height) = (self.image.width(), self.image.height());
         let mut pixels = filtered;
-        let mut outliers = alloc::vec![T::zero(); width * height];
+        let mut mask = alloc::vec![false; width * height];
+        let mut values = alloc::vec![T::zero(); width * height];
         for (i, pixel) in pixels.samples_mut().iter_mut().enumerate() {
             let (x, y) = (i % width, i / width);
             let was = self.image.get(x, y);
@@ -274,12 +278,20 @@ impl<'a, T: Real> Channel<'a, T> {
             if keep.is_some_and(|keep| keep.get(x, y)) {
                 *pixel = was;
             } else if self.impulse[i] > 0.5 {
-                let u = was - *pixel;
-                // A bad pixel that happens to be right is one all the same.
-                outliers[i] = if u == T::zero() { T::min_positive_value() } else { u };
+                mask[i] = true;
+                values[i] = was - *pixel;
             }
         }
-        Ok((pixels, PlaneBuf::new(outliers, width, height)?))
+        let noise = self.noise_in_samples(units);
+        let report = ChannelReport {
+            outliers: mask.iter().filter(|&&is_outlier| is_outlier).count(),
+            noise: Some(told.unwrap_or(noise)),
+            law: Some(self.law(noise)),
+            ..self.report
+        };
+        let mask = PlaneBuf::of(mask, width, height);
+        let values = PlaneBuf::of(values, width, height);
+        Denoised::of_channel(pixels, mask, values, report)
     }
 
     /// As large as the image.

@@ -17,25 +17,8 @@ use crate::linalg::batch::{Entries, Packed};
 use crate::linalg::simd::{Routine, dispatch, multiply_add};
 use crate::linalg::vector::dot;
 use crate::real::{constant, count};
-use crate::{Error, Kernel, Real};
+use crate::{Error, Kernel, Penalty, Real};
 use alloc::vec::Vec;
-
-/// Which norm is penalised.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "snake_case")
-)]
-#[non_exhaustive]
-pub enum Penalty {
-    /// The norm of the function; the bias is free. The better smoother of
-    /// images.
-    #[default]
-    Rkhs,
-    /// The sum of squares of coefficients and bias, the paper's main model.
-    L2,
-}
 
 /// The smoothers of one kernel on regions of `side` x `side` pixels.
 #[derive(Debug, Clone)]

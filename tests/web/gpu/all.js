@@ -4,11 +4,7 @@ import { openDevice } from './device.js';
 import { compilesWithoutWarnings, isBuiltWithAllConstants } from './compile.js';
 import { gramIsTheKernel, residualIsTheProduct } from './products.js';
 import { greedyFindsTheOutliers, greedyHeedsFlags, greedyKeepsToItsRoom } from './search.js';
-import {
-  gatherAndReassembleAreInverse,
-  gradientChoosesByDetail,
-  impulsesAreSeenAndJudged,
-} from './pixels.js';
+import { gatherAndReassembleAreInverse, impulsesAreSeenAndJudged } from './pixels.js';
 import { chooseTakesTheLeastRisk } from './ladder.js';
 
 const TESTS = [
@@ -21,7 +17,6 @@ const TESTS = [
   greedyKeepsToItsRoom,
   gatherAndReassembleAreInverse,
   impulsesAreSeenAndJudged,
-  gradientChoosesByDetail,
   chooseTakesTheLeastRisk,
 ];
 

@@ -12,7 +12,6 @@ export const RULES = {
 const SHADERS = [
   'choose',
   'gather',
-  'gradient',
   'gram',
   'greedy',
   'judge',
@@ -23,7 +22,7 @@ const SHADERS = [
 ];
 
 // The constants of `greedy`, as `Shape::constants` in src/gpu/greedy.rs.
-export function searchConstants({ WG, N, K, rule, studentized, flagged, whole }) {
+export function searchConstants({ WG, N, K, rule, studentized, flagged }) {
   return {
     WG,
     N,
@@ -31,7 +30,6 @@ export function searchConstants({ WG, N, K, rule, studentized, flagged, whole })
     RULE: RULES[rule],
     STUDENTIZED: Number(studentized),
     FLAGGED: Number(flagged),
-    WHOLE: Number(whole),
     LIST: flagged ? N : 1,
     BARS: rule.startsWith('HISTOGRAM') ? Math.floor(N / 10) + 1 : 1,
     SCORES: rule === 'AUTOMATIC' ? N : 1,
@@ -63,21 +61,19 @@ export async function isBuiltWithAllConstants(device) {
     for (const name of ['judge', 'judge:storage']) {
       await build(name, { WG: Math.min(Math.max(WG, 16), 32) });
     }
-    for (const name of ['gather', 'gradient', 'gram', 'reassemble']) await build(name, { WG });
+    for (const name of ['gather', 'gram', 'reassemble']) await build(name, { WG });
     await build('residual', { WG, SOURCE: 1, TARGET: 3 });
-    for (const entry of ['before', 'given', 'after']) {
+    for (const entry of ['before', 'after']) {
       await build('choose', { WG: Math.min(WG, 32), N }, entry);
     }
     const K = Math.floor(N / 2);
     for (const rule of Object.keys(RULES)) {
-      for (const [studentized, flagged, whole] of [
-        [false, false, true],
-        [false, true, true],
-        [true, false, true],
-        [true, true, true],
-        [true, true, false],
+      for (const [studentized, flagged] of [
+        [false, false],
+        [true, false],
+        [true, true],
       ]) {
-        await build('greedy', searchConstants({ WG, N, K, rule, studentized, flagged, whole }));
+        await build('greedy', searchConstants({ WG, N, K, rule, studentized, flagged }));
       }
     }
   }

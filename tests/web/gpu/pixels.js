@@ -1,4 +1,4 @@
-// `look`, `judge`, `gather`, `reassemble` and `gradient`: what works on pixels.
+// `look`, `judge`, `gather` and `reassemble`: what works on pixels.
 
 import { equal, near, padded, randomNumbers, range, sum } from './plain.js';
 
@@ -366,73 +366,4 @@ export async function impulsesAreSeenAndJudged(device) {
   if (glances < 10) throw new Error(`only ${glances} judgements at a glance`);
   if (studied.size < 20) throw new Error(`only ${studied.size} judgements after a study`);
   if (refused < 10) throw new Error(`only ${refused} are no candidates`);
-}
-
-// The mean gradient of a region: `gradients` in src/denoise/survey.rs.
-function gradient(pixels, grid, row, column) {
-  const { width, height, region } = grid;
-  const at = (x, y) =>
-    pixels[Math.min(Math.max(y, 0), height - 1) * width + Math.min(Math.max(x, 0), width - 1)];
-  const magnitudes = range(region ** 2).map((i) => {
-    const x = pixelOf(grid, column, i % region, width);
-    const y = pixelOf(grid, row, Math.floor(i / region), height);
-    return Math.hypot((at(x + 1, y) - at(x - 1, y)) / 2, (at(x, y + 1) - at(x, y - 1)) / 2);
-  });
-  return sum(magnitudes) / region ** 2;
-}
-
-export async function gradientChoosesByDetail(device) {
-  for (const WG of [8, 64]) {
-    const pipeline = await device.pipeline('gradient', { WG });
-    for (const grid of GRIDS) {
-      const pixels = picture(grid.width, grid.height);
-      const all = range(grid.rows * grid.columns).map((r) =>
-        gradient(pixels, grid, Math.floor(r / grid.columns), r % grid.columns),
-      );
-      // Between two of them, so that rounding does not matter.
-      const between = (share) => {
-        const sorted = all.toSorted((a, b) => a - b);
-        const i = Math.floor(share * (sorted.length - 1));
-        return (sorted[i] + (sorted[i + 1] ?? sorted[i] + 1)) / 2;
-      };
-      for (const cut of cuts(grid)) {
-        const tile = {
-          ...tileOf(grid, cut),
-          detailed: between(0.7),
-          smooth_: between(0.3),
-          extreme: 3,
-          floor_: 2,
-        };
-        const count = tile.rows * tile.columns;
-        const problems = device.storage(new Float32Array(4 * count));
-        await device.run(
-          pipeline,
-          [count],
-          [
-            device.uniform(await device.structure('gradient', 'Tile', tile)),
-            device.storage(new Float32Array(held(pixels, tile))),
-            problems,
-          ],
-        );
-        const bytes = await device.read(problems);
-        const [words, floats] = [new Uint32Array(bytes), new Float32Array(bytes)];
-        const classes = range(count).map((r) => {
-          const row = tile.first_row + Math.floor(r / tile.columns);
-          const mean = all[row * grid.columns + tile.first_column + (r % tile.columns)];
-          return mean > tile.detailed ? 0 : mean < tile.smooth_ ? 2 : 1;
-        });
-        equal(
-          'rungs',
-          range(count).map((r) => words[4 * r]),
-          classes,
-        );
-        equal(
-          'limits',
-          range(count).map((r) => floats[4 * r + 1]),
-          classes.map(() => 6),
-        );
-        console.log(`gradient, ${sizes(grid)}, WG = ${WG}, ${count} regions: ok`);
-      }
-    }
-  }
 }

@@ -3,7 +3,7 @@
 use crate::candidates::{Pixels, seen};
 use crate::network::Candidate;
 use crate::random::Random;
-use kgard::denoise::{Band, Denoiser, Masks, Plane};
+use kgard::denoise::{Band, Denoiser, Masks, Plane, SampleRange};
 
 /// The largest part of a picture that is spoiled at a time: rows and columns.
 pub(crate) const SIDE: usize = 256;
@@ -125,11 +125,11 @@ pub(crate) fn candidates(picture: &Picture, seed: u64) -> Vec<Candidate> {
     }
     let height = pixels.len() / width;
     let rows = Plane::new(&pixels, width, height).expect("a rectangle");
-    let plan = Denoiser::new(255.0_f32).plan().expect("the defaults are valid");
+    let plan = Denoiser::<f32>::new().plan().expect("the defaults are valid");
     let grid = plan.grid(width, height).expect("large enough");
     let band = Band { rows, masks: Masks::default(), top: 0, height };
     let known = plan
-        .survey(band, 0..grid.rows())
+        .survey(band, 0..grid.rows(), SampleRange::new(0.0, 255.0).expect("a range"))
         .and_then(|survey| survey.conditions())
         .expect("finite samples");
     let (noise, size) = (f64::from(known.noise.max(1.0)), f64::from(known.size));

@@ -1,6 +1,6 @@
 //! The small network.
 
-use super::super::neighbourhood::larger;
+use super::super::window::larger;
 use super::pattern::{CANDIDATES, Lanes};
 use super::weights::{GLANCE, INPUTS, OF_GLANCE};
 use crate::Real;

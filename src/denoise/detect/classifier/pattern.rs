@@ -1,8 +1,7 @@
 //! What is around candidates, and from which side it is looked at.
 
-use super::super::neighbourhood::{REACH, Window, larger};
 use super::super::sort::LANES;
-use super::Candidates;
+use super::super::window::{REACH, Window, larger};
 use crate::Real;
 use crate::real::{constant, count};
 
@@ -17,6 +16,34 @@ const SIDE: usize = 2 * REACH + 1;
 pub(super) type Lanes<T> = [T; CANDIDATES];
 /// What is around each, row by row.
 pub(super) type Pattern<T> = [[Lanes<T>; SIDE]; SIDE];
+
+/// Pixels of a row that wait for their judgement.
+pub(crate) struct Candidates<T> {
+    pub(super) columns: [usize; CANDIDATES],
+    /// Whether each exceeds its neighbours, or falls below them: plus or minus one.
+    pub(super) sides: Lanes<T>,
+    pub(super) count: usize,
+}
+
+impl<T: Real> Candidates<T> {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self { columns: [0; CANDIDATES], sides: [T::zero(); CANDIDATES], count: 0 }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_full(&self) -> bool {
+        self.count == CANDIDATES
+    }
+
+    /// Adds the pixel in a column, while there is room.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, column: usize, side: T) {
+        self.columns[self.count] = column;
+        self.sides[self.count] = side;
+        self.count += 1;
+    }
+}
 
 /// By how much the candidates exceed what is around them, or fall below, each times `scale`.
 #[inline(always)]

@@ -1,6 +1,6 @@
 //! The large network: whole batches of candidates, as products of matrices.
 
-use super::super::neighbourhood::larger;
+use super::super::window::larger;
 use super::weights::{INPUTS, OF_STUDY, STUDY};
 use crate::Real;
 use crate::linalg::batch::{Entries, Packed};

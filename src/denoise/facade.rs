@@ -1,0 +1,23 @@
+//! What a device has to know of the automatic KGARD: all that `gpu/` sees of it.
+//!
+//! A device takes the steps between the survey and the result, so it needs the run and its strips,
+//! the smoothers, the networks, and the constants that its shaders get from here.
+
+pub(crate) use super::blend::Strip;
+pub(crate) use super::detect::classifier::WANTED;
+pub(crate) use super::detect::classifier::weights::{OF_GLANCE, OF_STUDY};
+pub(crate) use super::detect::modal::{FADING, Usual};
+pub(crate) use super::detect::neighbourhood::{LIKE_A_CLUMP, SUSPECT, WIDENING};
+pub(crate) use super::detect::rows::read;
+pub(crate) use super::detect::window::{BLOCK, REACH, padded};
+pub(crate) use super::pipeline::Run;
+pub(crate) use super::smooth::ladder::Ladder;
+pub(crate) use super::strip::Job;
+
+// What tests of the shaders compare.
+#[cfg(test)]
+pub(crate) use super::detect::classifier::{
+    SURE,
+    pattern::DIFFERENCES,
+    weights::{GLANCE, INPUTS, STUDY},
+};
