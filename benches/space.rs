@@ -2,12 +2,13 @@
 //!
 //! `cargo bench --bench space -- --write`
 
-#[path = "common/mod.rs"]
-mod common;
+#[path = "common/publish.rs"]
+#[allow(unreachable_pub, reason = "other benchmarks share it")]
+mod publish;
 
-use common::publish;
 use kgard::space::{LowRank, Regions, SpaceTuner, Way};
 use kgard::{Matern52, Outlier, Plan, Points, Regularizer, Stop};
+use publish::publish;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::time::{Duration, Instant};

@@ -3,6 +3,7 @@
 use super::engine::Plans;
 use super::inputs::is_many;
 use super::method::{DEFAULT_METHOD, Method};
+use super::mix::Mix;
 use super::settings::{Norm, Settings, StopRule};
 use crate::device::{Device, DeviceArgs};
 use crate::error::{Error, Result};
@@ -23,6 +24,8 @@ Examples:
   kgard denoise noisy.png -o clean.png --compare strip.png
   kgard denoise noisy.png -o clean.png --outliers map.png --reference truth.png --json
   kgard denoise scans -o cleaned --bad dead.png --keep caption.png
+  kgard denoise frame.png -o repaired.png --impulses-only
+  kgard denoise noisy.png -o clean.png --strength 0.7
   kgard denoise - -o - < noisy.png > clean.png
 
 Nothing needs to be told: kernel, smoothing, noise level and the threshold for
@@ -85,6 +88,8 @@ pub(crate) struct DenoiseArgs {
     /// Mask of pixels to be left unchanged, in the same form
     #[arg(long, value_name = "MASK")]
     pub(super) keep: Option<PathBuf>,
+    #[command(flatten)]
+    mix: Mix,
     /// List what would be read and written, and errors; write nothing
     #[arg(long)]
     pub(super) dry_run: bool,
@@ -174,6 +179,11 @@ impl DenoiseArgs {
                 "--noise-gain is for kg-bm3d and bm3d: {} knows one deviation of the noise",
                 method.name()
             )));
+        }
+        if self.mix.impulses_only && method == Method::Bm3d {
+            return Err(Error::usage(
+                "--impulses-only: bm3d looks for no impulses: use --method kg-bm3d or kgard",
+            ));
         }
         self.device.check()?;
         if let Some(option) = self.device.insists()
@@ -298,17 +308,17 @@ impl DenoiseArgs {
 
     /// Memory of the method: as measured (RELIABILITY.md), and a tenth more.
     pub(crate) fn memory(&self) -> PictureMemory {
-        let (pixel, channel) = match self.method {
-            Method::Kgard => (7.0, 15.0),
+        let (pixel, channel) = match self.method() {
+            Method::Kgard | Method::PaperKgard => (7.0, 15.0),
             Method::Bm3d => (0.0, 42.0),
-            Method::KgBm3d | Method::RbRvm => (73.0, 40.0),
+            Method::KgBm3d | Method::PaperKgBm3d | Method::RbRvm => (73.0, 40.0),
         };
         PictureMemory { pixel, channel }
     }
 
     /// The method and its settings.
     pub(super) fn plans(&self) -> Plans {
-        Plans::new(self.method(), self.settings())
+        Plans::new(self.method(), self.settings(), self.mix)
     }
 
     fn settings(&self) -> Settings {

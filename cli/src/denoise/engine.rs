@@ -2,6 +2,7 @@
 //! a device.
 
 use super::method::{Method, Outcome, Seconds, bm3d, relevance};
+use super::mix::Mix;
 use super::settings::Settings;
 use crate::device::{Device, KgBm3dOn, KgardOn, Work};
 use kgard::denoise::{
@@ -16,6 +17,7 @@ use std::time::Instant;
 pub(super) struct Plans {
     pub(super) method: Method,
     pub(super) settings: Settings,
+    pub(super) mix: Mix,
     kgard: OnceLock<DenoisePlan<f32>>,
     kg_bm3d: ByPeak<KgBm3dPlan<f32>>,
     paper_kgard: ByPeak<PaperPlan<f32>>,
@@ -23,10 +25,11 @@ pub(super) struct Plans {
 }
 
 impl Plans {
-    pub(super) fn new(method: Method, settings: Settings) -> Self {
+    pub(super) fn new(method: Method, settings: Settings, mix: Mix) -> Self {
         Self {
             method,
             settings,
+            mix,
             kgard: OnceLock::new(),
             kg_bm3d: ByPeak::default(),
             paper_kgard: ByPeak::default(),

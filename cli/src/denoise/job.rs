@@ -132,10 +132,12 @@ fn work(
     if masks.bad.is_none() {
         check_finite(name, image, &channels)?;
     }
-    let outcome = engine.run(&channels, masks, peak).map_err(|refusal| match refusal {
+    let mut outcome = engine.run(&channels, masks, peak).map_err(|refusal| match refusal {
         Refusal::Picture(error) => refused(name, image, error),
         Refusal::Device(error) => Error::failed(format!("{name}: {error}")),
     })?;
+    let mixed = engine.plans().mix.apply(&channels, &mut outcome);
+    mixed.map_err(|error| refused(name, image, error))?;
     drop(channels);
     let clean = with_planes(image, &outcome.channels)?;
     let quality = reference
@@ -155,6 +157,7 @@ fn work(
 mod tests {
     use super::super::engine::{Engine, Plans};
     use super::super::method::Method;
+    use super::super::mix::Mix;
     use super::super::settings::{Settings, StopRule};
     use super::{Cleaned, work};
     use crate::device::Device;
@@ -180,7 +183,7 @@ mod tests {
         let picture = |x: u32, y: u32| Luma([u8::try_from(100 + (x * y * 7) % 23).unwrap_or(0)]);
         let image = DynamicImage::from(GrayImage::from_fn(40, 32, picture));
         for method in [Method::Kgard, Method::KgBm3d] {
-            let plans = Plans::new(method, settings);
+            let plans = Plans::new(method, settings, Mix::WHOLE);
             let result = |device| {
                 work(&Engine::new(&plans, device), &image, Masks::default(), None, "a.png")
             };

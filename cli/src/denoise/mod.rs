@@ -12,6 +12,7 @@ mod lanes;
 mod map;
 mod marks;
 mod method;
+mod mix;
 mod progress;
 mod report;
 mod settings;

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 /// The options of `kgard denoise` that a request may give: none that names a
 /// file.
-const OPTIONS: [&str; 10] = [
+const OPTIONS: [&str; 11] = [
     "method",
     "sigma",
     "lambda",
@@ -24,6 +24,7 @@ const OPTIONS: [&str; 10] = [
     "e0",
     "regularizer",
     "format",
+    "strength",
 ];
 
 /// Share of the free memory that a picture may need: the files that wait and

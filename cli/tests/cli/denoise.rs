@@ -1,6 +1,6 @@
 //! `kgard denoise`.
 
-use crate::common::Folder;
+use crate::common::{Folder, Random};
 use crate::pictures::{KINDS, broken, clean, decode, noisy};
 use image::codecs::jpeg::JpegEncoder;
 use image::codecs::png::PngEncoder;
@@ -659,4 +659,73 @@ fn a_bad_pixel_that_is_not_finite() {
     folder.kgard("denoise a.exr -o b.exr --bad m.png").ok();
     let off = distance(&clean(ColorType::Rgb32F, 40, 32), &folder.open("b.exr"));
     assert!(off < 0.02, "{off}");
+}
+
+/// A picture with ramps, noise and impulses, and where these are.
+fn impulses_in_a_ramp(folder: &Folder) -> (image::GrayImage, Vec<(u32, u32)>) {
+    let mut random = Random::new(5);
+    let mut picture = image::GrayImage::from_fn(96, 80, |x, y| {
+        let noise = 6.0 * (random.unit() + random.unit() + random.unit());
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let level = (60.0 + f64::from(x) + 0.5 * f64::from(y) + noise) as u8;
+        image::Luma([level])
+    });
+    let places: Vec<(u32, u32)> = (0..60).map(|k| (7 + (k * 37) % 83, 5 + (k * 53) % 71)).collect();
+    for (k, &(x, y)) in places.iter().enumerate() {
+        picture.put_pixel(x, y, image::Luma([if k % 2 == 0 { 255 } else { 0 }]));
+    }
+    picture.save(folder.path("ramp.png")).expect("written");
+    (picture, places)
+}
+
+#[test]
+fn impulses_only_leaves_every_other_pixel_as_it_is() {
+    let folder = Folder::new();
+    let (before, places) = impulses_in_a_ramp(&folder);
+    for method in ["kg-bm3d", "kgard"] {
+        let run = format!(
+            "denoise ramp.png -o out.png --outliers map.png --impulses-only --method {method}"
+        );
+        folder.kgard(&run).ok();
+        let after = image::open(folder.path("out.png")).expect("a picture").into_luma8();
+        let map = image::open(folder.path("map.png")).expect("a map").into_luma8();
+        let mut changed = 0;
+        for (x, y, pixel) in before.enumerate_pixels() {
+            if map.get_pixel(x, y).0[0] == 128 {
+                assert_eq!(after.get_pixel(x, y), pixel, "{method}: {x} {y}");
+            } else {
+                changed += usize::from(after.get_pixel(x, y) != pixel);
+            }
+        }
+        assert!(changed >= 50, "{method}: {changed} of {} impulses", places.len());
+        let repaired = places.iter().filter(|&&(x, y)| {
+            let truth = 60.0 + f64::from(x) + 0.5 * f64::from(y);
+            (f64::from(after.get_pixel(x, y).0[0]) - truth).abs() < 20.0
+        });
+        assert!(repaired.count() >= 54);
+    }
+    folder
+        .kgard("denoise ramp.png -o out.png --impulses-only --method bm3d")
+        .fails(2, &["bm3d", "kgard"]);
+}
+
+#[test]
+fn strength_is_the_share_of_the_change() {
+    let folder = Folder::new();
+    let (before, _) = impulses_in_a_ramp(&folder);
+    let result = |strength: &str| {
+        folder.kgard(&format!("denoise ramp.png -o out.png --strength {strength}")).ok();
+        image::open(folder.path("out.png")).expect("a picture").into_luma8()
+    };
+    let (none, half, whole) = (result("0"), result("0.5"), result("1"));
+    assert_eq!(none, before);
+    assert_ne!(whole, before);
+    for ((b, h), w) in before.pixels().zip(half.pixels()).zip(whole.pixels()) {
+        let middle = 0.5 * (f64::from(b.0[0]) + f64::from(w.0[0]));
+        assert!((f64::from(h.0[0]) - middle).abs() <= 1.0, "{b:?} {h:?} {w:?}");
+    }
+    for wrong in ["-0.1", "1.5", "much", "nan"] {
+        let run = folder.kgard(&format!("denoise ramp.png -o out.png --strength {wrong}"));
+        run.fails(2, &["--strength", "from 0 to 1"]);
+    }
 }
