@@ -3,6 +3,7 @@
 //! Pixels that stand alone are impulses or details. Photographs and pictures from formulas are
 //! spoiled by noise and impulses of many strengths; from the candidates in them, of which is known
 //! what they are, the networks learn to tell both.
+#![allow(clippy::pedantic, reason = "numbers of pixels and samples fit into floats")]
 
 mod network;
 mod random;
