@@ -108,7 +108,9 @@ left out. Rows are counted from 0, without the header, wherever an index is prin
 
 What is not given is taken from the data: a kernel with a length for each input,
 lambda, noise, trend and outliers, in any units. Numbers that are given are those
-of the paper: in the units of the data, which stay as they are.
+of the paper, in the units of the data. The target is then centred at its median
+before the fit, and the bias has the median added, so that the penalty does not
+shrink an offset; --raw leaves that out.
 
 Only one result can go to standard output: with `-o -` or `--predictions -` the
 summary goes to standard error.";
@@ -142,8 +144,9 @@ pub(crate) struct FitArgs {
     /// estimated]
     #[arg(long, value_enum, value_name = "WHETHER")]
     trend: Option<TrendArg>,
-    /// Do not standardise inputs and target (by medians and robust deviations)
-    /// before tuning
+    /// Take the data as they are: tune without standardising inputs and target (by
+    /// medians and robust deviations); with numbers given, fit the target itself, as
+    /// the paper does, instead of its deviations from the median
     #[arg(long)]
     pub(crate) raw: bool,
     /// Add uncertainty: standard deviations and prediction intervals of this
@@ -193,12 +196,8 @@ impl FitArgs {
     }
 
     /// Options that apply to tuned models only.
-    pub(crate) fn tuning_options(&self) -> [(bool, &'static str); 3] {
-        [
-            (self.trend.is_some(), "--trend"),
-            (self.raw, "--raw"),
-            (self.interval.is_some(), "--interval"),
-        ]
+    pub(crate) fn tuning_options(&self) -> [(bool, &'static str); 2] {
+        [(self.trend.is_some(), "--trend"), (self.interval.is_some(), "--interval")]
     }
 }
 

@@ -138,15 +138,24 @@ impl Recipe {
         }
     }
 
-    /// Fits `y`.
+    /// Whether it solves for numbers that were given, and has no units of its own.
+    pub(crate) fn is_given(&self) -> bool {
+        !matches!(self, Self::Automatic { .. } | Self::Many { .. })
+    }
+
+    /// Fits `y - centre`, and adds the centre to the bias.
     pub(crate) fn solve(
         &self,
         points: Points<'_, f64>,
         y: &[f64],
         kernel: &Choice,
+        centre: f64,
     ) -> Result<Solution> {
         let kernel = kernel.kernel::<f64>()?;
-        let solution = match self {
+        // A value that would overflow is an outlier of the largest size there is.
+        let centred = |y: &f64| (y - centre).clamp(f64::MIN, f64::MAX);
+        let y: &[f64] = &y.iter().map(centred).collect::<Vec<_>>();
+        let mut solution = match self {
             &Self::Kgard { penalty, stop, refit_lambda } => {
                 let first = greedy(points, y, kernel, penalty, stop)?;
                 match refit_lambda {
@@ -177,8 +186,22 @@ impl Recipe {
                 solution
             }
         };
+        solution.bias += centre;
+        for fitted in &mut solution.fitted {
+            *fitted += centre;
+        }
         solution.check()?;
         Ok(solution)
+    }
+}
+
+/// The median.
+pub(crate) fn median(y: &[f64]) -> f64 {
+    let mut sorted = y.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match (sorted.get(y.len().saturating_sub(1) / 2), sorted.get(y.len() / 2)) {
+        (Some(low), Some(high)) => f64::midpoint(*low, *high),
+        _ => 0.0,
     }
 }
 

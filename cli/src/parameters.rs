@@ -2,6 +2,7 @@
 
 use crate::kernel::Choice;
 use crate::method::{Method, Recipe};
+use crate::number::short;
 use crate::penalty::{Border, Norm, Penalty};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -18,10 +19,12 @@ pub(crate) struct Parameters {
     border: Option<Border>,
     refit_lambda: Option<f64>,
     mu: Option<f64>,
+    /// What the target was centred at before the fit; the bias contains it.
+    centre: Option<f64>,
 }
 
 impl Parameters {
-    pub(crate) fn new(recipe: &Recipe, kernel: Choice) -> Self {
+    pub(crate) fn new(recipe: &Recipe, kernel: Choice, centre: Option<f64>) -> Self {
         let (penalty, refit_lambda, mu) = match recipe {
             Recipe::Kgard { penalty, refit_lambda, .. } => (Some(*penalty), *refit_lambda, None),
             Recipe::Automatic { penalty, .. }
@@ -38,7 +41,13 @@ impl Parameters {
             border: penalty.and_then(|penalty| penalty.border),
             refit_lambda,
             mu,
+            centre,
         }
+    }
+
+    /// What the target was centred at, in words.
+    pub(crate) fn centred(&self) -> String {
+        self.centre.map_or_else(String::new, |c| format!(" (target centred at {})", short(c)))
     }
 
     /// What they are for people: the kernel is not among them.
@@ -67,6 +76,11 @@ impl Parameters {
                 return Err(format!("its {what} is {x}, which is not positive: fit it anew"));
             }
         }
-        Ok(())
+        match self.centre {
+            Some(centre) if !centre.is_finite() => {
+                Err(format!("its centre is {centre}: fit it anew"))
+            }
+            _ => Ok(()),
+        }
     }
 }

@@ -127,7 +127,7 @@ impl Report<'_> {
             ("method", self.parameters.method.name().to_owned()),
             ("kernel", self.parameters.kernel.to_string()),
             ("penalty", self.parameters.penalty()),
-            ("bias", short(solution.bias)),
+            ("bias", short(solution.bias) + &self.parameters.centred()),
         ];
         if let Some(tuned) = self.tuned {
             rows[2].1 = shown(tuned.kernel());

@@ -69,7 +69,8 @@ pub(crate) fn choose(
         return Ok((choice, Recipe::Automatic { method: args.method, penalty, model }));
     }
     // The method that solves has neither a trend nor units of its own.
-    let model = tuner.penalty(norm.into()).trend(Trend::None).fit(points, y)?;
+    let model =
+        tuner.penalty(norm.into()).trend(Trend::None).standardize(!args.raw).fit(points, y)?;
     let choice = Choice::new(model.kernel().clone());
     let penalty = with(lambda.unwrap_or_else(|| rounded(model.lambda())));
     let mu = args.mu.or_else(|| Some(rounded(2.0 * RAM_THRESHOLD * model.noise())));

@@ -4,9 +4,11 @@
 //! $q = \sum_i |z_i|^p$ ($p = 1$ for the Laplacian, else 2), so that
 //! $\partial \kappa / \partial \ln \ell_i = -p \\, |z_i|^p \\, \kappa'(q)$.
 
-use super::rows::{self, Entry};
+use super::rows::{self, Entry, exp_of_minus};
 use super::tunable::{Role, Tunable};
 use super::{Kernel, lengths::Lengths};
+#[cfg(feature = "alloc")]
+use crate::linalg::simd::{Routine, dispatch};
 use crate::real::constant;
 use crate::{Error, Points, Real};
 
@@ -65,29 +67,31 @@ impl<T: Real> Shape<T> {
     /// The kernel at $q$; $-p \\, \kappa'(q)$; and the derivative by
     /// $\ln \alpha$.
     #[inline(always)]
-    fn with_slope(&self, q: T) -> (T, T, T) {
+    fn with_slope<const FUSED: bool>(&self, q: T) -> (T, T, T) {
         let (zero, two) = (T::zero(), constant::<T>(2.0));
         match *self {
             Self::Gaussian => {
-                let value = (-q).exp();
+                let value = exp_of_minus::<T, FUSED>(q);
                 (value, two * value, zero)
             }
             Self::Laplacian => {
-                let value = (-q).exp();
+                let value = exp_of_minus::<T, FUSED>(q);
                 (value, value, zero)
             }
             Self::Matern12 => {
                 let r = q.sqrt();
-                let value = (-r).exp();
+                let value = exp_of_minus::<T, FUSED>(r);
                 // The slope has a pole at 0, where all parts are 0.
                 (value, if r > zero { value / r } else { zero }, zero)
             }
             Self::Matern32 => {
-                let (value, decay, _) = matern32((constant::<T>(3.0) * q).sqrt());
+                let s = (constant::<T>(3.0) * q).sqrt();
+                let (value, decay, _) = matern32_of(s, exp_of_minus::<T, FUSED>(s));
                 (value, constant::<T>(3.0) * decay, zero)
             }
             Self::Matern52 => {
-                let (value, decay, s) = matern52((constant::<T>(5.0) * q).sqrt());
+                let s = (constant::<T>(5.0) * q).sqrt();
+                let (value, decay, s) = matern52_of(s, exp_of_minus::<T, FUSED>(s));
                 (value, constant::<T>(5.0 / 3.0) * (T::one() + s) * decay, zero)
             }
             Self::RationalQuadratic { alpha } => {
@@ -98,25 +102,36 @@ impl<T: Real> Shape<T> {
     }
 }
 
-/// The decay $e^{-s}$, and $s$ or, where $e^{-s}$ is zero, a zero: $s^2 e^{-s}$
-/// is then zero, too, and not infinity times zero.
+/// $s$ or, where $e^{-s}$ is zero, a zero: $s^2 e^{-s}$ is then zero, too, and not
+/// infinity times zero.
 #[inline(always)]
-fn decay<T: Real>(s: T) -> (T, T) {
-    let decay = (-s).exp();
-    (decay, if decay == T::zero() { T::zero() } else { s })
+fn bounded<T: Real>(s: T, decay: T) -> T {
+    if decay == T::zero() { T::zero() } else { s }
 }
 
 /// $(1 + s) e^{-s}$, $e^{-s}$ and $s$.
 #[inline(always)]
 pub(super) fn matern32<T: Real>(s: T) -> (T, T, T) {
-    let (decay, s) = decay(s);
+    matern32_of(s, (-s).exp())
+}
+
+/// The same of $s$ and $e^{-s}$.
+#[inline(always)]
+fn matern32_of<T: Real>(s: T, decay: T) -> (T, T, T) {
+    let s = bounded(s, decay);
     ((T::one() + s) * decay, decay, s)
 }
 
 /// $(1 + s + s^2/3) e^{-s}$, $e^{-s}$ and $s$.
 #[inline(always)]
 pub(super) fn matern52<T: Real>(s: T) -> (T, T, T) {
-    let (decay, s) = decay(s);
+    matern52_of(s, (-s).exp())
+}
+
+/// The same of $s$ and $e^{-s}$.
+#[inline(always)]
+fn matern52_of<T: Real>(s: T, decay: T) -> (T, T, T) {
+    let s = bounded(s, decay);
     ((T::one() + s + s * s / constant(3.0)) * decay, decay, s)
 }
 
@@ -178,31 +193,52 @@ impl<T: Real, L: AsRef<[T]> + AsMut<[T]> + Clone> PerInput<T, L> {
         }
     }
 
-    /// [`Tunable::evaluate_row_with_gradient`] by those `count` > 0 parameters that are
-    /// `learned`: a loop for each shape, in which it is a constant.
+    /// [`Tunable::evaluate_row_with_gradient`] by those parameters that are `learned`. The
+    /// gradient of each point is `count` numbers of `gradients`, and that of this kernel is
+    /// `own` > 0 of these from number `first` on.
+    #[cfg(feature = "alloc")]
     pub(super) fn gradient_row(
         &self,
         a: &[T],
         points: Points<'_, T>,
-        (learned, count): (impl Fn(usize) -> bool + Copy, usize),
+        learned: impl Fn(usize) -> bool + Copy,
         values: &mut [T],
         gradients: &mut [T],
+        (count, first, own): (usize, usize, usize),
     ) {
-        let rows = points.iter().zip(values).zip(gradients.chunks_exact_mut(count));
-        macro_rules! row_of {
-            ($shape:expr) => {
-                for ((b, value), gradient) in rows {
-                    *value = self.gradient_of($shape, a, b, learned, gradient);
-                }
-            };
+        if matches!(self.shape, Shape::RationalQuadratic { .. }) {
+            let rows = points.iter().zip(values).zip(gradients.chunks_exact_mut(count));
+            for ((b, value), gradient) in rows {
+                *value = self.gradient_by(a, b, learned, &mut gradient[first..]);
+            }
+            return;
         }
-        match self.shape {
-            Shape::Gaussian => row_of!(Shape::Gaussian),
-            Shape::Laplacian => row_of!(Shape::Laplacian),
-            Shape::Matern12 => row_of!(Shape::Matern12),
-            Shape::Matern32 => row_of!(Shape::Matern32),
-            Shape::Matern52 => row_of!(Shape::Matern52),
-            Shape::RationalQuadratic { .. } => row_of!(self.shape),
+        let mut slopes = [T::zero(); BLOCK];
+        let (dim, coordinates) = (points.dim(), points.coordinates());
+        let blocks = values.chunks_mut(BLOCK).zip(gradients.chunks_mut(BLOCK * count));
+        for ((values, gradients), b) in blocks.zip(coordinates.chunks(BLOCK * dim)) {
+            let slopes = &mut slopes[..values.len()];
+            let rows = b.chunks_exact(dim).zip(&mut *values);
+            match (a, self.lengths.reciprocals()) {
+                (&[a], &[reciprocal]) if count == 1 => {
+                    for ((&b, q), gradient) in b.iter().zip(&mut *values).zip(&mut *gradients) {
+                        *q = self.shape.part((a - b) * reciprocal);
+                        *gradient = *q;
+                    }
+                }
+                _ => {
+                    for ((b, q), gradient) in rows.zip(gradients.chunks_exact_mut(count)) {
+                        *q = self.parts(a, b, learned, &mut gradient[first..]).0;
+                    }
+                }
+            }
+            dispatch(ValuesAndSlopes { shape: self.shape, values, slopes });
+            for (&slope, gradient) in slopes.iter().zip(gradients.chunks_exact_mut(count)) {
+                for entry in &mut gradient[first..first + own] {
+                    // Not infinity times zero.
+                    *entry = if slope == T::zero() { slope } else { *entry * slope };
+                }
+            }
         }
     }
 
@@ -216,49 +252,89 @@ impl<T: Real, L: AsRef<[T]> + AsMut<[T]> + Clone> PerInput<T, L> {
         learned: impl Fn(usize) -> bool,
         gradient: &mut [T],
     ) -> T {
-        self.gradient_of(self.shape, a, b, learned, gradient)
+        let (q, filled) = self.parts(a, b, &learned, gradient);
+        let (value, slope, by_alpha) = self.shape.with_slope::<false>(q);
+        for entry in &mut gradient[..filled] {
+            // Not infinity times zero.
+            *entry = if slope == T::zero() { slope } else { *entry * slope };
+        }
+        let lengths = self.lengths.reciprocals().len();
+        if matches!(self.shape, Shape::RationalQuadratic { .. }) && learned(lengths) {
+            gradient[filled] = by_alpha;
+        }
+        value
     }
 
+    /// $q$; what the inputs whose lengths are learned add to it goes to the front of `out`,
+    /// and how many these are comes with it.
     #[inline(always)]
-    fn gradient_of(
+    fn parts(
         &self,
-        shape: Shape<T>,
         a: &[T],
         b: &[T],
         learned: impl Fn(usize) -> bool,
-        gradient: &mut [T],
-    ) -> T {
+        out: &mut [T],
+    ) -> (T, usize) {
         let reciprocals = self.lengths.reciprocals();
         let mut q = T::zero();
         let mut filled = 0;
         if let &[reciprocal] = reciprocals {
             for (&x, &y) in a.iter().zip(b) {
-                q = q + shape.part((x - y) * reciprocal);
+                q = q + self.shape.part((x - y) * reciprocal);
             }
             if learned(0) {
-                gradient[0] = q;
+                out[0] = q;
                 filled = 1;
             }
         } else {
             let (b, reciprocals) = (&b[..a.len()], &reciprocals[..a.len()]);
             for i in 0..a.len() {
-                let part = shape.part((a[i] - b[i]) * reciprocals[i]);
+                let part = self.shape.part((a[i] - b[i]) * reciprocals[i]);
                 q = q + part;
                 if learned(i) {
-                    gradient[filled] = part;
+                    out[filled] = part;
                     filled += 1;
                 }
             }
         }
-        let (value, slope, by_alpha) = shape.with_slope(q);
-        for entry in &mut gradient[..filled] {
-            // Not infinity times zero.
-            *entry = if slope == T::zero() { slope } else { *entry * slope };
+        (q, filled)
+    }
+}
+
+/// Points of a row whose slopes are held at a time.
+#[cfg(feature = "alloc")]
+const BLOCK: usize = 64;
+
+/// Replaces every $q$ by the kernel there, and computes $-p \\, \kappa'(q)$.
+#[cfg(feature = "alloc")]
+struct ValuesAndSlopes<'a, T> {
+    shape: Shape<T>,
+    values: &'a mut [T],
+    slopes: &'a mut [T],
+}
+
+#[cfg(feature = "alloc")]
+impl<T: Real> Routine for ValuesAndSlopes<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Self { shape, values, slopes } = self;
+        macro_rules! with {
+            ($shape:expr) => {
+                for (value, slope) in values.iter_mut().zip(slopes) {
+                    (*value, *slope, _) = $shape.with_slope::<FUSED>(*value);
+                }
+            };
         }
-        if matches!(shape, Shape::RationalQuadratic { .. }) && learned(reciprocals.len()) {
-            gradient[filled] = by_alpha;
+        // A loop for each shape, in which it is a constant.
+        match shape {
+            Shape::Gaussian => with!(Shape::Gaussian),
+            Shape::Laplacian => with!(Shape::Laplacian),
+            Shape::Matern12 => with!(Shape::Matern12),
+            Shape::Matern32 => with!(Shape::Matern32),
+            Shape::Matern52 => with!(Shape::Matern52),
+            Shape::RationalQuadratic { .. } => with!(shape),
         }
-        value
     }
 }
 

@@ -1,7 +1,7 @@
 //! Parameters and outliers in turn, from one start to where both settle.
 
-use super::likelihood::Memory;
-use super::minimize::{Effort, minimize};
+use super::likelihood::{Memory, Solved};
+use super::minimize::{Effort, Function, minimize};
 use super::parameters::{State, Variables, cost_of_uneven_noise};
 use super::sample::Sample;
 use super::select::{self, Maker, Setting};
@@ -93,23 +93,18 @@ impl<T: Real> Engine<'_, T> {
         let variables =
             Variables::new(state, part.dim, part.len(), tied, self.fixed_lambda.is_some());
         let mut x = variables.start();
-        let mut trial = state.clone();
-        let mut by_parameter = vec![T::zero(); state.kernel.parameters() + 1];
-        let mut by_gamma = vec![T::zero(); state.gamma.len()];
-        let mut sample = part.clone();
-        let (memory, penalty) = (&mut self.memory, self.penalty);
-        let f = |x: &[T], gradient: &mut [T]| {
-            variables.write(x, &mut trial);
-            let lambda = trial.lambda();
-            sample.noise = part.noise_with(&trial.gamma);
-            sample.slope_variance = trial.slope_variance;
-            let solved = memory.solve(&sample, &trial.kernel, lambda, penalty, true)?;
-            memory.gradient(&sample, &solved, lambda, penalty, &mut by_parameter)?;
-            sample.by_gamma(&memory.weights, lambda, &mut by_gamma);
-            variables.gather(&by_parameter, &by_gamma, gradient);
-            Some(solved.f + variables.prior(x, gradient))
+        let mut description = Description {
+            part,
+            variables: &variables,
+            penalty: self.penalty,
+            memory: &mut self.memory,
+            trial: state.clone(),
+            sample: part.clone(),
+            solved: None,
+            by_parameter: vec![T::zero(); state.kernel.parameters() + 1],
+            by_gamma: vec![T::zero(); state.gamma.len()],
         };
-        let value = minimize(f, &mut x, &variables.bounds(), effort)?;
+        let value = minimize(&mut description, &mut x, &variables.bounds(), effort)?;
         variables.write(&x, state);
         Some(value)
     }
@@ -211,6 +206,44 @@ impl<T: Real> Engine<'_, T> {
             + which
             + constant::<T>(OUTLIER_RANGE).ln() * count(k)
             + cost_of_uneven_noise(gammas, n)
+    }
+}
+
+/// The length of the description of a sample, as a function of its variables.
+struct Description<'a, T, K> {
+    part: &'a Sample<T>,
+    variables: &'a Variables<T>,
+    penalty: Penalty,
+    memory: &'a mut Memory<T>,
+    trial: State<T, K>,
+    /// The part with the noise and the slopes of the trial.
+    sample: Sample<T>,
+    /// At the last point, until its gradient has used the factor up.
+    solved: Option<Solved<T>>,
+    by_parameter: Vec<T>,
+    by_gamma: Vec<T>,
+}
+
+impl<T: Real, K: Tunable<T>> Function<T> for Description<'_, T, K> {
+    fn value(&mut self, x: &[T]) -> Option<T> {
+        let Self { part, variables, memory, trial, sample, .. } = self;
+        variables.write(x, trial);
+        sample.noise = part.noise_with(&trial.gamma);
+        sample.slope_variance = trial.slope_variance;
+        self.solved = memory.solve(sample, &trial.kernel, trial.lambda(), self.penalty, true);
+        let prior = variables.prior(x, &mut vec![T::zero(); x.len()]);
+        Some(self.solved.as_ref()?.f + prior)
+    }
+
+    fn gradient(&mut self, x: &[T], out: &mut [T]) -> Option<()> {
+        let solved = self.solved.take()?;
+        let Self { variables, memory, trial, sample, by_parameter, by_gamma, .. } = self;
+        let lambda = trial.lambda();
+        memory.gradient(sample, &solved, lambda, self.penalty, by_parameter)?;
+        sample.by_gamma(&memory.weights, lambda, by_gamma);
+        variables.gather(by_parameter, by_gamma, out);
+        variables.prior(x, out);
+        Some(())
     }
 }
 

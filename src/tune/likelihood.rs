@@ -180,12 +180,10 @@ impl<T: Real> Memory<T> {
     /// Replaces the factor by $Q$.
     pub(super) fn residual_maker(&mut self, m: usize, solved: &Solved<T>) -> Option<()> {
         self.invert(m)?;
-        let p = solved.u.len() / m;
-        for i in 0..m {
-            let u_i = &solved.u[i * p..][..p];
-            for j in 0..m {
-                let product = inner_product(u_i, &solved.u[j * p..][..p]);
-                self.matrix[i * m + j] = self.matrix[i * m + j] - product;
+        let columns = solved.columns();
+        for (i, row) in self.matrix.chunks_exact_mut(m).enumerate() {
+            for u in columns.chunks_exact(m) {
+                subtract(row, u[i], u);
             }
         }
         Some(())
@@ -203,17 +201,19 @@ impl<T: Real> Memory<T> {
         out: &mut [T],
     ) -> Option<()> {
         let m = sample.len();
-        let p = sample.columns;
         self.invert(m)?;
         let half = constant::<T>(0.5);
         let scale = solved.variance.recip();
+        let columns = solved.columns();
         // W = (Q - a a^T / s^2) / 2 in place, the lower triangle.
         for i in 0..m {
-            let (a_i, u_i) = (solved.a[i] * scale, &solved.u[i * p..][..p]);
             let row = &mut self.matrix[i * m..][..=i];
-            for (j, w) in row.iter_mut().enumerate() {
-                let along = inner_product(u_i, &solved.u[j * p..][..p]);
-                *w = half * (*w - along - a_i * solved.a[j]);
+            for u in columns.chunks_exact(m) {
+                subtract(row, u[i], u);
+            }
+            let a_i = solved.a[i] * scale;
+            for (w, &a) in row.iter_mut().zip(&solved.a) {
+                *w = half * (*w - a_i * a);
             }
         }
         self.weights.clear();
@@ -228,16 +228,19 @@ impl<T: Real> Memory<T> {
         if by_kernel.is_empty() {
             return Some(());
         }
-        let two = constant::<T>(2.0);
-        let mut rest = self.derivatives.chunks_exact(by_kernel.len());
+        // The triangle above the diagonal is the same as that below.
         for i in 0..m {
-            for (j, &w) in self.matrix[i * m..][..=i].iter().enumerate() {
-                let w = if i == j { w } else { two * w };
-                let derivatives = rest.next()?;
-                for (sum, &d) in by_kernel.iter_mut().zip(derivatives) {
-                    *sum = *sum + w * d;
-                }
-            }
+            let row = &mut self.matrix[i * m..][..=i];
+            row[i] = row[i] * half;
+        }
+        let mut rest = &self.derivatives[..];
+        for i in 0..m {
+            let (here, after) = rest.split_at((i + 1) * by_kernel.len());
+            add_products(&self.matrix[i * m..][..=i], here, by_kernel);
+            rest = after;
+        }
+        for sum in by_kernel.iter_mut() {
+            *sum = *sum + *sum;
         }
         out.iter().all(|g| g.is_finite()).then_some(())
     }
@@ -256,6 +259,54 @@ impl<T: Real> Memory<T> {
                 self.matrix[i * m + j] = out[i * m + j] + out[j * m + i];
             }
         }
+    }
+}
+
+impl<T: Real> Solved<T> {
+    /// $C^{-1} F L_G^{-T}$, column after column.
+    fn columns(&self) -> Vec<T> {
+        let (m, p) = (self.a.len(), self.u.len() / self.a.len().max(1));
+        (0..p).flat_map(|c| (0..m).map(move |r| self.u[r * p + c])).collect()
+    }
+}
+
+/// Subtracts `factor` times `column` from `row`, which may be shorter.
+fn subtract<T: Real>(row: &mut [T], factor: T, column: &[T]) {
+    for (row, &column) in row.iter_mut().zip(column) {
+        *row = *row - factor * column;
+    }
+}
+
+/// Adds the sums of weights times derivatives, of which each weight has as many as there are
+/// `sums`.
+fn add_products<T: Real>(weights: &[T], derivatives: &[T], sums: &mut [T]) {
+    match sums.len() {
+        1 => sums[0] = sums[0] + inner_product(weights, derivatives),
+        2 => add_products_of::<T, 2>(weights, derivatives, sums),
+        3 => add_products_of::<T, 3>(weights, derivatives, sums),
+        4 => add_products_of::<T, 4>(weights, derivatives, sums),
+        5 => add_products_of::<T, 5>(weights, derivatives, sums),
+        6 => add_products_of::<T, 6>(weights, derivatives, sums),
+        count => {
+            for (&w, derivatives) in weights.iter().zip(derivatives.chunks_exact(count.max(1))) {
+                for (sum, &d) in sums.iter_mut().zip(derivatives) {
+                    *sum = *sum + w * d;
+                }
+            }
+        }
+    }
+}
+
+/// The same with sums in registers.
+fn add_products_of<T: Real, const COUNT: usize>(weights: &[T], derivatives: &[T], sums: &mut [T]) {
+    let mut own = [T::zero(); COUNT];
+    for (&w, derivatives) in weights.iter().zip(derivatives.as_chunks::<COUNT>().0) {
+        for (sum, &d) in own.iter_mut().zip(derivatives) {
+            *sum = *sum + w * d;
+        }
+    }
+    for (sum, own) in sums.iter_mut().zip(own) {
+        *sum = *sum + own;
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Each evaluation costs $O(n^3)$, so the line search takes the first step
 //! that lowers the function enough, and the end comes when the next step
-//! promises less than a tolerance.
+//! promises less than a tolerance. The gradient costs as much again: only points from which
+//! another step is made have theirs computed.
 
 use crate::Real;
 use crate::real::constant;
@@ -24,10 +25,18 @@ pub(super) struct Effort<T> {
     pub(super) tolerance: T,
 }
 
+/// A function with a gradient; none where they are not defined.
+pub(super) trait Function<T> {
+    /// The value at `x`.
+    fn value(&mut self, x: &[T]) -> Option<T>;
+    /// Writes the gradient at `x`, where the value was asked for last. Once.
+    fn gradient(&mut self, x: &[T], out: &mut [T]) -> Option<()>;
+}
+
 /// Minimises `f` from `x` within `bounds`; leaves the best point in `x` and
-/// gives its value. `f` writes its gradient, and is none where it is not defined.
+/// gives its value.
 pub(super) fn minimize<T: Real>(
-    mut f: impl FnMut(&[T], &mut [T]) -> Option<T>,
+    f: &mut impl Function<T>,
     x: &mut [T],
     bounds: &[(T, T)],
     effort: Effort<T>,
@@ -37,7 +46,8 @@ pub(super) fn minimize<T: Real>(
         *x = x.max(low).min(high);
     }
     let mut gradient = vec![T::zero(); n];
-    let mut value = f(x, &mut gradient)?;
+    let mut value = f.value(x)?;
+    f.gradient(x, &mut gradient)?;
     let mut left = effort.evaluations.saturating_sub(1);
     let mut inverse = identity(n, T::one());
     let mut first = true;
@@ -74,13 +84,12 @@ pub(super) fn minimize<T: Real>(
             let trial: Vec<T> = (0..n)
                 .map(|i| (x[i] + length * step[i]).max(bounds[i].0).min(bounds[i].1))
                 .collect();
-            let mut trial_gradient = vec![T::zero(); n];
             left -= 1;
-            let found = f(&trial, &mut trial_gradient);
+            let found = f.value(&trial);
             if let Some(found) = found
                 && found <= value - constant::<T>(ENOUGH) * length * promise
             {
-                next = Some((trial, trial_gradient, found));
+                next = Some((trial, found));
                 break;
             }
             // The minimum of the parabola through both values and the slope.
@@ -96,7 +105,17 @@ pub(super) fn minimize<T: Real>(
                 break;
             }
         }
-        let Some((trial, trial_gradient, found)) = next else { break };
+        let Some((trial, found)) = next else { break };
+        let gained = value - found;
+        let mut trial_gradient = vec![T::zero(); n];
+        if left == 0
+            || gained < effort.tolerance
+            || f.gradient(&trial, &mut trial_gradient).is_none()
+        {
+            x.copy_from_slice(&trial);
+            value = found;
+            break;
+        }
         let moved: Vec<T> = trial.iter().zip(&*x).map(|(&a, &b)| a - b).collect();
         let change: Vec<T> = trial_gradient.iter().zip(&gradient).map(|(&a, &b)| a - b).collect();
         let curvature = dot(&moved, &change);
@@ -107,13 +126,9 @@ pub(super) fn minimize<T: Real>(
             update(&mut inverse, &moved, &change, curvature);
             first = false;
         }
-        let gained = value - found;
         x.copy_from_slice(&trial);
         gradient = trial_gradient;
         value = found;
-        if gained < effort.tolerance {
-            break;
-        }
     }
     Some(value)
 }
@@ -146,9 +161,32 @@ fn dot<T: Real>(a: &[T], b: &[T]) -> T {
 
 #[cfg(test)]
 mod tests {
-    use super::{Effort, minimize};
+    use super::{Effort, Function, minimize};
 
     const PATIENT: Effort<f64> = Effort { evaluations: 200, tolerance: 1e-14 };
+
+    /// Value and gradient in one, with the number of gradients that were asked for.
+    struct Counted<F> {
+        f: F,
+        values: usize,
+        gradients: usize,
+    }
+
+    fn counted<F: Fn(&[f64], &mut [f64]) -> Option<f64>>(f: F) -> Counted<F> {
+        Counted { f, values: 0, gradients: 0 }
+    }
+
+    impl<F: Fn(&[f64], &mut [f64]) -> Option<f64>> Function<f64> for Counted<F> {
+        fn value(&mut self, x: &[f64]) -> Option<f64> {
+            self.values += 1;
+            (self.f)(x, &mut [0.0; 2][..x.len()])
+        }
+
+        fn gradient(&mut self, x: &[f64], out: &mut [f64]) -> Option<()> {
+            self.gradients += 1;
+            (self.f)(x, out).map(|_| ())
+        }
+    }
 
     #[test]
     fn rosenbrock() {
@@ -159,12 +197,19 @@ mod tests {
             Some(a * a + 100.0 * b * b)
         };
         let mut x = [-1.2, 1.0];
-        let least = minimize(f, &mut x, &[(-5.0, 5.0); 2], PATIENT).unwrap();
+        let mut calls = counted(f);
+        let least = minimize(&mut calls, &mut x, &[(-5.0, 5.0); 2], PATIENT).unwrap();
         assert!(least < 1e-10 && (x[0] - 1.0).abs() < 1e-4, "{least} at {x:?}");
+        assert!(calls.gradients < calls.values, "{} {}", calls.gradients, calls.values);
         // With a wall before it, the minimum is at the wall.
         let mut x = [-1.2, 1.0];
-        minimize(f, &mut x, &[(-5.0, 0.5), (-5.0, 5.0)], PATIENT).unwrap();
+        minimize(&mut counted(f), &mut x, &[(-5.0, 0.5), (-5.0, 5.0)], PATIENT).unwrap();
         assert!((x[0] - 0.5).abs() < 1e-9 && (x[1] - 0.25).abs() < 1e-4, "{x:?}");
+        // A last step needs no gradient.
+        let mut calls = counted(f);
+        let two = Effort { evaluations: 2, tolerance: 1e-14 };
+        minimize(&mut calls, &mut [-1.2, 1.0], &[(-5.0, 5.0); 2], two).unwrap();
+        assert_eq!((calls.values, calls.gradients), (2, 1));
     }
 
     #[test]
@@ -174,8 +219,8 @@ mod tests {
             (x[0] > 0.0).then(|| x[0] - x[0].ln())
         };
         let mut x = [3.0];
-        minimize(f, &mut x, &[(-100.0, 100.0)], PATIENT).unwrap();
+        minimize(&mut counted(f), &mut x, &[(-100.0, 100.0)], PATIENT).unwrap();
         assert!((x[0] - 1.0).abs() < 1e-5, "{x:?}");
-        assert_eq!(minimize(f, &mut [-1.0], &[(-100.0, 100.0)], PATIENT), None);
+        assert_eq!(minimize(&mut counted(f), &mut [-1.0], &[(-100.0, 100.0)], PATIENT), None);
     }
 }

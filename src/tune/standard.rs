@@ -16,6 +16,12 @@ const NARROW_QUARTILES: f64 = 0.2;
 /// Part of the values that must differ from the median for the target to have
 /// a spread.
 const VARYING: f64 = 0.1;
+/// Values of a constant that are no farther from it, in steps, are rounded the other way;
+/// half a step for the rounding of the steps themselves.
+const STEPS_OF_A_CONSTANT: f64 = 1.5;
+/// A step that is seen by its levels alone is at most this part of the values: 8 levels are
+/// 3 bits. Many values that differ by more are one and the same gross value.
+const LARGEST_STEP: f64 = 0.125;
 
 /// A centre and a scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -103,8 +109,10 @@ impl<T: Real> Target<T> {
             *d = *d * constant(2.0);
         }
         let mut scale = constant::<T>(DEVIATION_PER_MEDIAN) * nth_smallest(&mut apart, n / 2);
+        let mut step = resolution(y);
         if scale <= rounding {
             apart.retain(|&d| d > rounding);
+            step = step.max(next_level(&apart, centre, n));
             let varying = count::<T>(apart.len()) >= constant::<T>(VARYING) * count(n);
             let middle = apart.len() / 2;
             scale = if varying && middle < apart.len() {
@@ -114,7 +122,6 @@ impl<T: Real> Target<T> {
             };
         }
         let is_constant = !(scale > T::zero());
-        let step = resolution(y);
         if is_constant {
             scale = if step > T::zero() {
                 step
@@ -146,9 +153,22 @@ impl<T: Real> Target<T> {
         let mut sorted = self.values.clone();
         let centre = nth_smallest(&mut sorted, self.values.len() / 2);
         let rounding = constant::<T>(4.0) * T::epsilon() * centre.abs().max(T::one());
-        let differs = |&i: &usize| (self.values[i] - centre).abs() > rounding.max(self.step);
+        let inside = constant::<T>(STEPS_OF_A_CONSTANT) * self.step;
+        let differs = |&i: &usize| (self.values[i] - centre).abs() > rounding.max(inside);
         (0..self.values.len()).filter(differs).collect()
     }
+}
+
+/// The step between two levels of a target most of whose values are the same: the least
+/// difference from them, where many have just that one and it is small beside the values
+/// themselves. Zero if it is not seen.
+fn next_level<T: Real>(apart: &[T], centre: T, n: usize) -> T {
+    let least = apart.iter().fold(T::infinity(), |least: T, &d| least.min(d));
+    let same = least + constant::<T>(8.0) * T::epsilon() * centre.abs();
+    let many = apart.iter().filter(|&&d| d <= same).count();
+    let is_step = count::<T>(many) >= constant::<T>(VARYING) * count(n)
+        && least <= constant::<T>(LARGEST_STEP) * centre.abs();
+    if is_step { least } else { T::zero() }
 }
 
 /// The step in which numbers are given: the largest power of ten or of two of which nearly all of

@@ -485,3 +485,24 @@ fn waves_are_found() {
     }
     assert!(with < 0.97 * without, "{with} {without}");
 }
+
+/// A converter's last digit is no outlier, however odd its step; a sentinel is one, however
+/// often it comes.
+#[test]
+fn the_last_digit_of_a_constant_flickers() {
+    let level = |steps: f64| 3.3 / 1024.0 * steps;
+    let x: Vec<f64> = (0..80).map(f64::from).collect();
+    let often = |i: usize| i * i % 10 == 4; // two in ten
+    let flicker = |up: f64| (0..80).map(|i| if often(i) { up } else { level(500.0) }).collect();
+    let fit = |y: &Vec<f64>| indices(&Tuner::new().fit(&x, y).unwrap());
+    assert_eq!(fit(&flicker(level(501.0))), [0_usize; 0]);
+    let sentinels: Vec<usize> = (0..80).filter(|&i| often(i)).collect();
+    assert_eq!(fit(&flicker(-999.0)), sentinels);
+    let mut y: Vec<f64> = flicker(level(501.0));
+    y[30] = 1e9;
+    assert_eq!(fit(&y), [30]);
+    // The step of 0.1 is not exact in binary.
+    let tenths = |wrong: f64| (0..80).map(|i| if i == 20 { wrong } else { 7.1 }).collect();
+    assert_eq!(fit(&tenths(7.2)), [0_usize; 0]);
+    assert_eq!(fit(&tenths(8.1)), [20]);
+}

@@ -30,7 +30,7 @@ fn same_as_library<K: Kernel<f64>>(json: &Value, fit: &Fit<f64, K>) {
 #[test]
 fn planted_outliers_are_found_and_all_keys_are_there() {
     let (folder, x, y) = with_sine("x,y");
-    let json = folder.kgard("fit data.csv --sigma 0.2 --lambda 0.1 --json").json();
+    let json = folder.kgard("fit data.csv --raw --sigma 0.2 --lambda 0.1 --json").json();
     let fit = kgard::fit(&x, &y, Gaussian::new(0.2), Regularizer::l2(0.1), Stop::automatic());
     same_as_library(&json, &fit.expect("a fit"));
     let mut found = indices(&json);
@@ -46,6 +46,7 @@ fn planted_outliers_are_found_and_all_keys_are_there() {
         ("regularizer", "l2".into()),
         ("border", Value::Null),
         ("refit_lambda", Value::Null),
+        ("centre", Value::Null),
         ("iterations", 3.into()),
         ("stop_reason", "automatic".into()),
         ("inputs", vec!["x"].into()),
@@ -65,7 +66,7 @@ fn stopping_rules() {
         ("--at-most 2", Stop::automatic().at_most(2), "cap"),
         ("--stop max:0 --at-most 4", Stop::count(4), "cap"),
     ] {
-        let command = format!("fit data.csv --sigma 0.2 --lambda 0.1 --json {option}");
+        let command = format!("fit data.csv --raw --sigma 0.2 --lambda 0.1 --json {option}");
         let json = folder.kgard(&command).json();
         let fit = kgard::fit(&x, &y, Gaussian::new(0.2), Regularizer::l2(0.1), stop);
         same_as_library(&json, &fit.expect("a fit"));
@@ -81,7 +82,9 @@ fn penalties_refit_and_ridge() {
         kgard::fit(&x, &y, Gaussian::new(0.2), regularizer, stop).expect("a fit")
     };
     let program = |options: &str| {
-        folder.kgard(&format!("fit data.csv --sigma 0.2 --lambda 0.1 --json {options}")).json()
+        folder
+            .kgard(&format!("fit data.csv --raw --sigma 0.2 --lambda 0.1 --json {options}"))
+            .json()
     };
     let mut weights = [0.0; 100];
     border_weights(&mut weights, 5, 5.0);
@@ -107,10 +110,107 @@ fn penalties_refit_and_ridge() {
 }
 
 #[test]
+fn what_may_be_wrong_is_said() {
+    let folder = Folder::new();
+    let mut random = Random::new(5);
+    let mut column = || (0..60).map(|_| random.unit()).collect::<Vec<f64>>();
+    let (a, b) = (column(), column());
+    let y: Vec<f64> = a.iter().zip(&b).map(|(a, b)| (5.0 * a).sin() + b).collect();
+    let far: Vec<f64> = b.iter().map(|b| 1000.0 * b).collect();
+    folder.write("units.csv", csv("a,b,y", &[&a, &far, &y]));
+    let word = "share one length: give each its own";
+    let run = folder.kgard("fit units.csv --sigma 0.5 --lambda 0.1");
+    assert!(run.code() == 0 && run.stderr().contains(word), "{}", run.stderr());
+    for kernel in ["gaussian(0.5, 500)", "gaussian"] {
+        let run = folder.kgard_args(&["fit", "units.csv", "--kernel", kernel, "--lambda", "0.1"]);
+        assert_eq!((run.code(), run.stderr()), (0, ""), "{kernel}");
+    }
+
+    // Four narrow peaks on a flat ground look like four bursts of errors.
+    let x: Vec<f64> = (0..257).map(|i| f64::from(i) / 256.0).collect();
+    let noise = |i: usize| 0.1 * ((i * i % 37) as f64 / 18.0 - 1.0);
+    let peak = |x: f64, at: f64| 5.0 * (-((x - at) / 0.01).powi(2)).exp();
+    let peaks = |x: f64| [0.2, 0.35, 0.6, 0.83].iter().map(|&at| peak(x, at)).sum::<f64>();
+    let y: Vec<f64> = x.iter().enumerate().map(|(i, &x)| peaks(x) + noise(i)).collect();
+    folder.write("peaks.csv", csv("x,y", &[&x, &y]));
+    let run = folder.kgard("fit peaks.csv");
+    let few = run.ok().contains("outliers       0");
+    assert!(few || run.stderr().contains("lie side by side"), "{}", run.stderr());
+    // What the word recommends helps.
+    let json = folder.kgard("fit peaks.csv --method krr --json").json();
+    let off = x.iter().zip(numbers(&json["fitted"])).map(|(&x, f)| (f - peaks(x)).powi(2));
+    assert!((off.sum::<f64>() / 257.0).sqrt() < 0.1);
+    // Single outliers are no peaks.
+    let (sine, ..) = with_sine("x,y");
+    assert_eq!(sine.kgard("fit data.csv").stderr(), "");
+}
+
+/// The same fit wherever the target lies, with any method whose numbers are given.
+#[test]
+fn an_offset_of_the_target_is_not_shrunk() {
+    let (folder, x, y) = with_sine("x,y");
+    let far: Vec<f64> = y.iter().map(|y| y + 1000.0).collect();
+    folder.write("far.csv", csv("x,y", &[&x, &far]));
+    let mut sorted = y.clone();
+    sorted.sort_by(f64::total_cmp);
+    let median = f64::midpoint(sorted[49], sorted[50]);
+    let centred: Vec<f64> = y.iter().map(|y| y - median).collect();
+    let library =
+        kgard::fit(&x, &centred, Gaussian::new(0.2), Regularizer::l2(0.1), Stop::automatic());
+    let library = library.expect("a fit");
+    for options in [
+        "",
+        "--stop max:1",
+        "--border 5:5",
+        "--refit-lambda 0.01",
+        "--regularizer rkhs",
+        "--method krr",
+        "--method ram --mu 0.6 --regularizer l2",
+    ] {
+        let fit = |data: &str, more: &str| {
+            let numbers = "--sigma 0.2 --lambda 0.1 --json -o model.json";
+            folder.kgard(&format!("fit {data} {numbers} {options} {more}"))
+        };
+        let near = fit("data.csv", "").json();
+        if options.is_empty() {
+            assert_eq!(numbers(&near["coefficients"]), library.coefficients());
+            assert_eq!(near["centre"], median);
+            assert_eq!(near["bias"], library.bias() + median);
+        }
+        let run = fit("far.csv", "");
+        assert_eq!(run.stderr(), "", "{options}");
+        let shifted = run.json();
+        assert_eq!(indices(&near), indices(&shifted), "{options}");
+        for (near, far) in numbers(&near["fitted"]).iter().zip(numbers(&shifted["fitted"])) {
+            assert!((near + 1000.0 - far).abs() < 1e-8, "{options}: {near} {far}");
+        }
+        let model: Value = serde_json::from_str(&folder.read("model.json")).expect("a model");
+        assert_eq!(model["centre"], shifted["centre"]);
+        folder.write("grid.csv", "x\n0.05\n");
+        let predicted = folder.kgard("predict model.json grid.csv");
+        let value: f64 = predicted.ok().lines().nth(1).unwrap()[5..].parse().expect("a number");
+        assert!((value - numbers(&shifted["fitted"])[5]).abs() < 1e-8, "{options}: {value}");
+    }
+    // The paper's model as printed, and a word about what it does to the bias.
+    let raw = folder.kgard("fit far.csv --sigma 0.2 --lambda 0.1 --raw --json");
+    assert!(raw.stderr().contains("shrinks the bias: drop --raw"), "{}", raw.stderr());
+    let literal = kgard::fit(&x, &far, Gaussian::new(0.2), Regularizer::l2(0.1), Stop::automatic());
+    same_as_library(&raw.json(), &literal.expect("a fit"));
+    let summary = folder.kgard("fit far.csv --sigma 0.2 --lambda 0.1");
+    assert!(summary.ok().contains("(target centred at 1000"), "{}", summary.stdout());
+    // No value is too far from the median to be taken out.
+    let mut gross = y.clone();
+    gross[13] = f64::MAX;
+    folder.write("gross.csv", csv("x,y", &[&x, &gross]));
+    let json = folder.kgard("fit gross.csv --sigma 0.2 --lambda 0.1 --json").json();
+    assert_eq!(indices(&json), [13, 77, 50]);
+}
+
+#[test]
 fn all_kernels() {
     let (folder, x, y) = with_sine("x,y");
     let check = |options: &str, kernel: &dyn Fn(&[f64], &[f64]) -> f64, sigma: Value| {
-        let command = format!("fit data.csv --lambda 0.1 --stop max:1 --json {options}");
+        let command = format!("fit data.csv --raw --lambda 0.1 --stop max:1 --json {options}");
         let json = folder.kgard(&command).json();
         let regularizer = Regularizer::l2(0.1);
         let fit = kgard::fit(&x, &y, kernel, regularizer, Stop::max_residual(1.0)).expect("a fit");
@@ -157,7 +257,7 @@ fn target_by_name_and_number_among_several_inputs() {
     for data in
         ["named.csv --target 2", "numbered.csv --target 2", "last.csv", "last.csv --target y"]
     {
-        let json = folder.kgard(&format!("fit {data} --sigma 1 --lambda 0.1 --json")).json();
+        let json = folder.kgard(&format!("fit {data} --raw --sigma 1 --lambda 0.1 --json")).json();
         same_as_library(&json, &fit);
     }
     let output = assert_cmd::cargo::cargo_bin_cmd!("kgard")
@@ -217,7 +317,7 @@ fn a_single_row_and_duplicate_rows_are_no_problem() {
 fn kernels_as_formulas() {
     let (folder, x, y) = with_sine("x,y");
     let formula = "matern52(0.4) + 0.5 * periodic(0.7, width=0.9) * gaussian(2)";
-    let arguments = ["fit", "data.csv", "--kernel", formula, "--lambda", "0.1", "--json"];
+    let arguments = ["fit", "data.csv", "--raw", "--kernel", formula, "--lambda", "0.1", "--json"];
     let json = folder.kgard_args(&[&arguments[..], &["-o", "model.json"]].concat()).json();
     let periodic = kgard::Periodic::new(0.7).with_width(0.9);
     let kernel = Matern52::new(0.4).plus(periodic.times(Gaussian::new(2.0)).scaled(0.5));

@@ -28,7 +28,7 @@ fn same_function(json: &Value, fit: &Fit<f64, Gaussian<f64>>) {
 #[test]
 fn ram_is_the_library_s() {
     let (folder, x, y) = with_sine();
-    let command = "fit data.csv --method ram --sigma 0.2 --lambda 0.1 --mu 0.6 --json";
+    let command = "fit data.csv --raw --method ram --sigma 0.2 --lambda 0.1 --mu 0.6 --json";
     for (options, regularizer) in [
         ("", Regularizer::rkhs(0.1)),
         ("--regularizer rkhs", Regularizer::rkhs(0.1)),
@@ -53,7 +53,7 @@ fn ram_is_the_library_s() {
 #[test]
 fn rb_rvm_is_the_library_s() {
     let (folder, x, y) = with_sine();
-    let json = folder.kgard("fit data.csv --method rb-rvm --sigma 0.2 --json").json();
+    let json = folder.kgard("fit data.csv --raw --method rb-rvm --sigma 0.2 --json").json();
     let fit = RbRvm::new().fit(&x, &y, Gaussian::new(0.2)).expect("a fit");
     same_function(&json, &fit);
     assert_eq!(&indices(&json)[..3], [77, 50, 13], "the largest first");
@@ -69,7 +69,10 @@ fn what_is_not_given_is_tuned_in_any_unit() {
     let tiny: Vec<f64> = y.iter().map(|y| 1e-6 * y).collect();
     folder.write("tiny.csv", csv("x,y", &[&x, &tiny]));
     for method in METHODS {
-        let fit = |data: &str| folder.kgard(&format!("fit {data} --method {method} --json")).json();
+        let fit = |data: &str| {
+            let command = format!("fit {data} --method {method} --kernel gaussian --json");
+            folder.kgard(&command).json()
+        };
         let (json, small) = (fit("data.csv"), fit("tiny.csv"));
         assert!(json["sigma"].as_f64() > Some(0.0), "{method}");
         assert_eq!(json["lambda"].is_null(), method == "rb-rvm", "{method}");
@@ -92,7 +95,7 @@ fn what_is_not_given_is_tuned_in_any_unit() {
 #[test]
 fn tuned_numbers_typed_again_give_the_same() {
     let (folder, ..) = with_sine();
-    let json = folder.kgard("fit data.csv --method ram --json").json();
+    let json = folder.kgard("fit data.csv --method ram --kernel gaussian --json").json();
     let number = |key: &str| json[key].as_f64().expect("a number");
     let again = folder.kgard(&format!(
         "fit data.csv --method ram --sigma {} --lambda {} --mu {} --json",

@@ -3,7 +3,7 @@
 use crate::common::{Folder, csv, sine};
 use kgard::{Gaussian, Points, Regularizer, Stop};
 
-const FIT: &str = "fit data.csv --sigma 0.2 --lambda 0.1 -o model.json";
+const FIT: &str = "fit data.csv --raw --sigma 0.2 --lambda 0.1 -o model.json";
 
 /// The last column of a CSV text, whose header must end in the target's name.
 #[track_caller]
@@ -73,7 +73,9 @@ fn several_inputs_in_another_order() {
     let (a, y) = sine();
     let b: Vec<f64> = a.iter().map(|a| (7.0 * a).cos()).collect();
     folder.write("data.csv", csv("a,b,y", &[&a, &b, &y]));
-    folder.kgard("fit data.csv --kernel matern52 --sigma 0.5 --lambda 0.2 -o model.json").ok();
+    folder
+        .kgard("fit data.csv --raw --kernel matern52 --sigma 0.5 --lambda 0.2 -o model.json")
+        .ok();
     folder.write("grid.csv", csv("b,a", &[&[0.5, -0.5], &[0.1, 0.2]]));
     let points: Vec<f64> = a.iter().zip(&b).flat_map(|(&a, &b)| [a, b]).collect();
     let points = Points::new(&points, 2).expect("points");

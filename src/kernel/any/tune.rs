@@ -6,6 +6,7 @@
 use super::{AnyKernel, Node, each_leaf};
 use crate::kernel::{Kernel, Role, Tunable};
 use crate::{Error, Points, Real};
+use alloc::vec;
 use alloc::vec::Vec;
 
 impl<T: Real> AnyKernel<T> {
@@ -143,6 +144,71 @@ impl<T: Real> AnyKernel<T> {
     }
 }
 
+impl<T: Real> AnyKernel<T> {
+    /// The same for a row of points. The gradient of each is `count` numbers of
+    /// `gradients`, and that of this kernel begins at the number `first` of these.
+    fn gradient_row(
+        &self,
+        a: &[T],
+        points: Points<'_, T>,
+        values: &mut [T],
+        gradients: &mut [T],
+        (count, first): (usize, usize),
+    ) {
+        if self.parameters() == 0 {
+            return self.evaluate_row(a, points, values);
+        }
+        match &self.0 {
+            Node::Radial(leaf) if leaf.input.is_none() => {
+                let layout = (count, first, leaf.parameters());
+                leaf.part.gradient_row(a, points, leaf.learns(), values, gradients, layout);
+            }
+            Node::Sum(terms) => {
+                let mut own = vec![T::zero(); values.len()];
+                values.fill(T::zero());
+                let mut filled = first;
+                for term in terms {
+                    let begin = filled + usize::from(term.learned);
+                    let end = begin + term.kernel.parameters();
+                    term.kernel.gradient_row(a, points, &mut own, gradients, (count, begin));
+                    let rows = gradients.chunks_exact_mut(count);
+                    for ((gradient, own), value) in rows.zip(&own).zip(&mut *values) {
+                        let own = term.weight * *own;
+                        scale(&mut gradient[begin..end], term.weight);
+                        if term.learned {
+                            gradient[filled] = own;
+                        }
+                        *value = *value + own;
+                    }
+                    filled = end;
+                }
+            }
+            Node::Product(factors) => {
+                let mut own = vec![T::zero(); values.len()];
+                values.fill(T::one());
+                let mut filled = first;
+                for factor in factors {
+                    let end = filled + factor.parameters();
+                    factor.gradient_row(a, points, &mut own, gradients, (count, filled));
+                    let rows = gradients.chunks_exact_mut(count);
+                    for ((gradient, &own), value) in rows.zip(&own).zip(&mut *values) {
+                        scale(&mut gradient[first..filled], own);
+                        scale(&mut gradient[filled..end], *value);
+                        *value = *value * own;
+                    }
+                    filled = end;
+                }
+            }
+            _ => {
+                let rows = gradients.chunks_exact_mut(count);
+                for ((b, value), gradient) in points.iter().zip(values).zip(rows) {
+                    *value = self.gradient(a, b, &mut gradient[first..]).0;
+                }
+            }
+        }
+    }
+}
+
 fn scale<T: Real>(entries: &mut [T], by: T) {
     for entry in entries {
         *entry = *entry * by;
@@ -218,18 +284,6 @@ impl<T: Real> Tunable<T> for AnyKernel<T> {
         values: &mut [T],
         gradients: &mut [T],
     ) {
-        let count = self.parameters();
-        match &self.0 {
-            _ if count == 0 => self.evaluate_row(a, points, values),
-            Node::Radial(leaf) if leaf.input.is_none() => {
-                leaf.part.gradient_row(a, points, (leaf.learns(), count), values, gradients);
-            }
-            _ => {
-                let gradients = gradients.chunks_exact_mut(count);
-                for ((b, value), gradient) in points.iter().zip(values).zip(gradients) {
-                    *value = self.evaluate_with_gradient(a, b, gradient);
-                }
-            }
-        }
+        self.gradient_row(a, points, values, gradients, (self.parameters(), 0));
     }
 }
