@@ -88,7 +88,7 @@ const PICTURES: [(&str, &str, &str, bool); 8] = [
 const TEXTURES: u64 = 5;
 /// Sizes of each picture, and how often it is spoiled at each.
 const SCALES: [f64; 3] = [1.0, 0.6, 0.4];
-const TIMES: u64 = 24;
+const TIMES: u64 = 40;
 const SEED: u64 = 0;
 /// Passes over the candidates, of the small network and of the large one.
 const EPOCHS: (usize, usize) = (4, 8);
