@@ -150,7 +150,7 @@
 //!
 //! * many measurements on the same points: [`Plan`]; a single fit:
 //!   [`fit`](fn@fit), which is faster once and needs less memory;
-//! * very many points: [`line`] with one input, [`space`] with several;
+//! * very many points: [`line`](mod@line) with one input, [`space`] with several;
 //! * no allocator: [`PlanRef`] and [`Workspace`], with lengths from `const fn`s,
 //!   and plans that stay in flash ([`PlanBytes`]);
 //! * your own stopping rule: the [`StopRule`] trait, or a closure; your own
