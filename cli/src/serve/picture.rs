@@ -184,7 +184,8 @@ mod tests {
     #[test]
     fn only_options_that_name_no_file() {
         assert!(options("").is_ok());
-        assert!(options("method=kgard&noise-sigma=10&stop=max%3A40&lambda=").is_ok());
+        assert!(options("method=kgard&noise-sigma=10&lambda=").is_ok());
+        assert!(options("method=kgard&stop=max%3A40&strength=0.5").is_ok());
         for query in
             ["outliers=/tmp/x.png", "output=x", "threads=3", "-o=x", "reference=x", "backend=cpu"]
         {
