@@ -24,7 +24,7 @@ Examples:
   kgard denoise noisy.png -o clean.png --compare strip.png
   kgard denoise noisy.png -o clean.png --outliers map.png --reference truth.png --json
   kgard denoise scans -o cleaned --bad dead.png --keep caption.png
-  kgard denoise frame.png -o repaired.png --impulses-only
+  kgard denoise noisy.png -o repaired.png --impulses-only
   kgard denoise noisy.png -o clean.png --strength 0.7
   kgard denoise - -o - < noisy.png > clean.png
 
