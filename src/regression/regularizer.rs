@@ -102,9 +102,9 @@ impl<'a, T> Regularizer<'a, T> {
     ///
     /// ```
     /// use kgard::{Gaussian, Plan, Regularizer};
-    /// let x = [0.0, 1.0, 2.0];
+    /// let x = [0.0_f64, 1.0, 2.0];
     /// // The middle one was measured with a hundredth of the variance.
-    /// let weights = [1.0, 100.0, 1.0];
+    /// let weights = [1.0_f64, 100.0, 1.0];
     /// let precise = Regularizer::rkhs(0.1).with_sample_weights(&weights);
     /// let fit = Plan::new(&x, Gaussian::new(5.0), precise)?.ridge(&[0.0, 1.0, 0.0])?;
     /// assert!(fit.residual()[1].abs() < fit.residual()[0].abs());
