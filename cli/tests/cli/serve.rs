@@ -279,7 +279,7 @@ fn addresses() {
     folder.kgard("serve --port 70000").fails(2, &["--port"]);
 }
 
-/// A length is believed only if it is too large, whoever is refused and why.
+/// An announced length is trusted only for refusing a request, whatever the reason.
 #[test]
 fn a_huge_length() {
     let server = Server::new("");
