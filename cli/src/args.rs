@@ -253,8 +253,8 @@ pub(crate) struct PlanArgs {
     /// The scalar type of the device; the plan is made in f64 and rounded
     #[arg(long, value_enum, default_value_t = Scalar::F32)]
     pub(crate) scalar: Scalar,
-    /// Rust source if the name ends in .rs, bytes if it ends in .bin
-    #[arg(short, long, value_name = "PLAN.rs|PLAN.bin")]
+    /// Rust source if the name ends in .rs, a C header if in .h, bytes if in .bin
+    #[arg(short, long, value_name = "PLAN.rs|PLAN.h|PLAN.bin")]
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) kernel: KernelArgs,

@@ -93,12 +93,18 @@ impl<'a> PlanBytes<'a> {
         if let Err(error) = Header::read(bytes) {
             return Err(error);
         }
-        // The header has been read: it is longer than that.
-        let (_, checked) = bytes.split_at(CHECKED_FROM);
-        if fnv1a(checked) != u32_at(bytes, 20) {
-            return Err(wrong("its checksum does not fit; it is damaged"));
+        match bytes.split_at_checked(CHECKED_FROM) {
+            Some((_, checked)) if fnv1a(checked) == u32_at(bytes, 20) => Ok(Self { bytes }),
+            _ => Err(wrong("its checksum does not fit; it is damaged")),
         }
-        Ok(Self { bytes })
+    }
+
+    /// How many points the plan has, and how many coordinates each has.
+    #[must_use]
+    pub const fn shape(&self) -> (usize, usize) {
+        // Both fit: `new` has checked it.
+        #[allow(clippy::cast_possible_truncation)]
+        (u64_at(self.bytes, 24) as usize, u64_at(self.bytes, 32) as usize)
     }
 
     /// Borrows the plan, and the points it was made for. Nothing is copied.
@@ -289,6 +295,42 @@ mod writing {
             let checksum = fnv1a(&bytes[CHECKED_FROM..]);
             bytes[CHECKED_FROM - 4..CHECKED_FROM].copy_from_slice(&checksum.to_le_bytes());
             bytes
+        }
+
+        /// The bytes of [`to_bytes`](Self::to_bytes) as a C header, for the library in `capi/`:
+        /// an array `name_data`, aligned to eight bytes, and macros `NAME_N`, `NAME_DIM` and
+        /// `NAME_BYTES`. What no name in C can have becomes an underscore. `title` becomes the
+        /// first lines of the file's comment.
+        #[must_use]
+        pub fn to_c_header(&self, name: &str, title: &str) -> String {
+            let allowed = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+            let mut name: String = name.chars().map(allowed).collect();
+            if name.bytes().next().is_none_or(|byte| byte.is_ascii_digit()) {
+                name.insert(0, '_');
+            }
+            let bytes = self.to_bytes();
+            let (upper, n, dim) = (name.to_ascii_uppercase(), self.len(), self.points().dim());
+            let title = title.replace("*/", "* /").replace('\n', "\n   ");
+            let mut source = alloc::format!(
+                "/* {title}\n\n   kgard_plan plan;\n   kgard_plan_open(&plan, {name}_data, {upper}_BYTES); */\n\n\
+                 #ifndef {upper}_H\n#define {upper}_H\n\n#include <stdint.h>\n\n\
+                 /* Number of points, coordinates of a point, and bytes of the plan. */\n\
+                 #define {upper}_N {n}\n#define {upper}_DIM {dim}\n#define {upper}_BYTES {}\n\n\
+                 /* Words, so that it is aligned. */\n\
+                 static const uint64_t {name}_data[] = {{\n",
+                bytes.len(),
+            );
+            for row in bytes.chunks(32) {
+                source.push_str("   ");
+                for word in row.chunks(8) {
+                    let word = word.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+                    // Writing to a string cannot fail.
+                    let _ = write!(source, " 0x{word:016x}u,");
+                }
+                source.push('\n');
+            }
+            source.push_str("};\n\n#endif\n");
+            source
         }
 
         /// The plan as Rust source: constants `N`, `DIM`, `POINTS` and a

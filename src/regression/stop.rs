@@ -281,6 +281,8 @@ impl<T> Stop<T> {
 }
 
 impl<T: Real> StopRule<T> for Stop<T> {
+    // Where the rule is known, the code of the others is not linked.
+    #[inline(always)]
     fn check(&mut self, progress: &mut Progress<'_, T>) -> Option<StopReason> {
         let (met, reason) = match &mut self.rule {
             Rule::Never => return None,

@@ -44,6 +44,33 @@ fn bytes_are_borrowed_as_the_same_plan() {
 }
 
 #[test]
+fn a_c_header_has_the_same_bytes() {
+    for plan in plans(7) {
+        let plan = plan.cast::<f32, _>(Gaussian::new(0.4)).unwrap();
+        let header = plan.to_c_header("8-bit plan", "A title\n*/ of two lines");
+        assert_eq!(header.matches("*/").count(), 3, "{header}");
+        assert!(
+            header.contains("#define _8_BIT_PLAN_N 7\n#define _8_BIT_PLAN_DIM 2\n"),
+            "{header}"
+        );
+        let (_, words) = header.split_once("static const uint64_t _8_bit_plan_data[] = {").unwrap();
+        let word = |text: &str| {
+            let digits = text.trim().strip_prefix("0x").unwrap().strip_suffix('u').unwrap();
+            u64::from_str_radix(digits, 16).unwrap()
+        };
+        let (words, _) = words.split_once("};").unwrap();
+        let words = words.split(',').filter(|text| !text.trim().is_empty()).map(word);
+        let mut bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
+        let expected = plan.to_bytes();
+        assert!(header.contains(&format!("#define _8_BIT_PLAN_BYTES {}\n", expected.len())));
+        assert!(bytes.len() < expected.len() + 8);
+        bytes.truncate(expected.len());
+        assert_eq!(bytes, expected);
+        assert_eq!(PlanBytes::new(&bytes).unwrap().shape(), (7, 2));
+    }
+}
+
+#[test]
 fn bytes_are_checked_once_and_opened_often() {
     for plan in plans(9) {
         with_bytes(&plan.to_bytes(), 0, |bytes| {

@@ -30,7 +30,8 @@ pub(crate) fn formatting() -> Outcome {
     // By name: `--all` would take in the library a second time.
     run(cargo(&format!(
         "fmt --manifest-path firmware/Cargo.toml {FIRMWARE_HERE} -p kgard-cortex-m4 -p kgard-budget -- --check"
-    )))
+    )))?;
+    run(cargo("fmt --manifest-path capi/Cargo.toml -p kgard-capi -p kgard-header -- --check"))
 }
 
 /// Clippy, on everything that compiles for this machine.
@@ -43,7 +44,9 @@ pub(crate) fn lints() -> Outcome {
         firmware.args(FIRMWARE_HERE.split(' ')).args(["--", "-D", "warnings"]);
         run(firmware)?;
     }
-    Ok(())
+    let mut c = cargo("clippy --manifest-path capi/Cargo.toml --workspace");
+    c.arg("--target-dir").arg(target_dir().join("capi")).args(["--", "-D", "warnings"]);
+    run(c)
 }
 
 /// Every test; with an adapter none may be skipped for want of one. The examples

@@ -9,32 +9,42 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// The program, and the package of Debian that has it.
-const EMULATOR: &str = "qemu-system-arm";
+/// A program, and the package of Debian that has it.
+#[derive(Clone, Copy)]
+pub(crate) struct Machine {
+    program: &'static str,
+    package: &'static str,
+}
+
+/// ARM.
+pub(crate) const ARM: Machine = Machine { program: "qemu-system-arm", package: "qemu-system-arm" };
+
 /// For the packages to arrive.
 const DOWNLOAD: Duration = Duration::from_mins(5);
 /// For one of them to be unpacked.
 const UNPACKING: Duration = Duration::from_mins(1);
 
-/// Where the emulator is.
-pub(crate) enum Emulator {
-    /// On the search path.
-    Installed,
-    /// In a folder of ours, with its libraries.
-    Unpacked(PathBuf),
+/// An emulator, and where it is.
+pub(crate) struct Emulator {
+    machine: Machine,
+    /// The folder of ours in which it is, with its libraries; none if it is on the search path.
+    unpacked: Option<PathBuf>,
 }
 
 impl Emulator {
     /// Finds it, or sees to it that there is one.
-    pub(crate) fn get() -> Result<Self, Trouble> {
-        if exists(EMULATOR) {
-            return Ok(Self::Installed);
+    pub(crate) fn get(machine: Machine) -> Result<Self, Trouble> {
+        let Machine { program, package } = machine;
+        let installed = Self { machine, unpacked: None };
+        if exists(program) {
+            return Ok(installed);
         }
-        let unpacked = Self::Unpacked(target_dir().join("tools").join(EMULATOR));
+        let folder = target_dir().join("tools").join(program);
+        let unpacked = Self { machine, unpacked: Some(folder) };
         if unpacked.runs() {
             return Ok(unpacked);
         }
-        let Err(trouble) = install(EMULATOR) else { return Ok(Self::Installed) };
+        let Err(trouble) = install(package) else { return Ok(installed) };
         // Other packages may be in its way, or the user not be allowed to.
         println!("not installed; it is unpacked instead, beside what cargo makes");
         match unpacked.unpack() {
@@ -45,19 +55,17 @@ impl Emulator {
 
     /// The emulator with arguments separated by spaces.
     pub(crate) fn command(&self, arguments: &str) -> Command {
-        match self {
-            Self::Installed => undisturbed(with_arguments(EMULATOR, arguments)),
-            Self::Unpacked(folder) => {
-                let program = folder.join("usr/bin").join(EMULATOR);
-                let mut command = undisturbed(with_arguments(program, arguments));
-                let libraries = ["lib", "usr/lib"].map(|lib| subfolders(&folder.join(lib)));
-                let libraries = libraries.into_iter().flatten();
-                if let Ok(path) = std::env::join_paths(libraries) {
-                    command.env("LD_LIBRARY_PATH", path);
-                }
-                command
-            }
+        let Some(folder) = &self.unpacked else {
+            return undisturbed(with_arguments(self.machine.program, arguments));
+        };
+        let program = folder.join("usr/bin").join(self.machine.program);
+        let mut command = undisturbed(with_arguments(program, arguments));
+        let libraries = ["lib", "usr/lib"].map(|lib| subfolders(&folder.join(lib)));
+        let libraries = libraries.into_iter().flatten();
+        if let Ok(path) = std::env::join_paths(libraries) {
+            command.env("LD_LIBRARY_PATH", path);
         }
+        command
     }
 
     fn runs(&self) -> bool {
@@ -67,13 +75,13 @@ impl Emulator {
     /// Fetches the packages that would have been installed, which anyone may, and
     /// unpacks them.
     fn unpack(&self) -> Outcome {
-        let Self::Unpacked(folder) = self else { return Ok(()) };
+        let Some(folder) = &self.unpacked else { return Ok(()) };
         let io = |error: std::io::Error| failed(format!("{}: {error}", folder.display()));
         if folder.exists() {
             fs::remove_dir_all(folder).map_err(io)?;
         }
         fs::create_dir_all(folder).map_err(io)?;
-        let plan = format!("install --simulate --no-install-recommends {EMULATOR}");
+        let plan = format!("install --simulate --no-install-recommends {}", self.machine.package);
         let plan = answer(with_arguments("apt-get", &plan)).unwrap_or_default();
         let packages =
             plan.lines().filter_map(|line| line.strip_prefix("Inst ")?.split(' ').next());

@@ -1,5 +1,7 @@
 //! The project's chores: `cargo xtask test` runs every check there is.
 
+mod bare;
+mod c;
 mod checks;
 mod cortex_m4;
 mod emulator;
@@ -11,7 +13,7 @@ mod tools;
 mod train;
 mod web;
 
-use cortex_m4::Route;
+use bare::Route;
 use std::process::ExitCode;
 use steps::{Outcome, Steps};
 
@@ -20,10 +22,13 @@ usage: cargo xtask COMMAND
 
   test             every check: formatting, lints, tests, features,
                    documentation, dependencies, the package, fuzzing, no_std,
-                   a browser, and a Cortex-M4 in QEMU
+                   a browser, microcontrollers in QEMU, and the C library
   test --quick     formatting, lints and tests only
   test --fuzz      mutated input for each door of the library only
   test --web       the tests in a browser only
+  test --c         the C library only: examples in C and C++, here and in QEMU
+  install-c PREFIX the C library, its header and its pkg-config file, in
+                   PREFIX/lib and PREFIX/include
   firmware         the programs without std only; prints their figures
   firmware --distribution
                    the same with Debian's compiler, even where rustup can
@@ -54,10 +59,13 @@ fn main() -> ExitCode {
             steps.run("no_std: restricted sysroots", no_std::restricted_sysroots);
             web(&mut steps);
             firmware(&mut steps, Route::Any);
+            c_library(&mut steps);
         }
         ["test", "--quick"] => quick(&mut steps, gpu::installed_adapter),
         ["test", "--web"] => web(&mut steps),
         ["test", "--fuzz"] => steps.run("fuzz", checks::fuzz),
+        ["test", "--c"] => c_library(&mut steps),
+        ["install-c", prefix] => steps.run("C library", || c::install_release(prefix)),
         ["firmware"] => firmware(&mut steps, Route::Any),
         ["firmware", "--distribution"] => firmware(&mut steps, Route::Distribution),
         ["doc"] => steps.run("documentation", checks::documentation),
@@ -93,6 +101,11 @@ fn quick(steps: &mut Steps, adapter: fn() -> Outcome) {
 
 fn web(steps: &mut Steps) {
     steps.run("browser", web::tests);
+}
+
+fn c_library(steps: &mut Steps) {
+    steps.run("C library", c::on_this_machine);
+    steps.run("C library in QEMU", c::on_a_cortex_m4);
 }
 
 fn firmware(steps: &mut Steps, route: Route) {

@@ -18,6 +18,7 @@ use kgard::{Plan, Points, Stored};
 enum Form {
     Source,
     Bytes,
+    Header,
 }
 
 /// Runs the command.
@@ -46,8 +47,8 @@ pub(crate) fn run(args: &PlanArgs) -> Result<()> {
     let shape = format!("{} of {}, {scalar}", counted(n, "point"), counted(dim, "coordinate"));
     let title = format!("Made by `kgard plan`: {shape}.\nKernel: {kernel}.\nPenalty: {penalty}.");
     let bytes = match args.scalar {
-        Scalar::F32 => write(&rounded(&plan, &kernel)?, form, &title),
-        Scalar::F64 => write(&plan, form, &title),
+        Scalar::F32 => write(&rounded(&plan, &kernel)?, form, args, &title),
+        Scalar::F64 => write(&plan, form, args, &title),
     };
     let mut staged = Staged::default();
     staged.add(&args.output, bytes)?;
@@ -67,8 +68,9 @@ fn form(args: &PlanArgs) -> Result<Form> {
     match args.output.extension().and_then(|extension| extension.to_str()) {
         Some("rs") => Ok(Form::Source),
         Some("bin") => Ok(Form::Bytes),
+        Some("h") => Ok(Form::Header),
         _ => Err(Error::usage(format!(
-            "-o {}: the name must end in .rs (Rust source) or .bin (bytes)",
+            "-o {}: the name must end in .rs (Rust source), .h (C header) or .bin (bytes)",
             args.output.display()
         ))),
     }
@@ -84,9 +86,19 @@ fn rounded(plan: &Plan<f64, AnyKernel<f64>>, kernel: &Choice) -> Result<Plan<f32
     plan.cast(kernel).map_err(|error| narrow(error.to_string()))
 }
 
-fn write<T: Stored>(plan: &Plan<T, AnyKernel<T>>, form: Form, title: &str) -> Vec<u8> {
+fn write<T: Stored>(
+    plan: &Plan<T, AnyKernel<T>>,
+    form: Form,
+    args: &PlanArgs,
+    title: &str,
+) -> Vec<u8> {
     match form {
         Form::Source => plan.to_rust_source(title).into_bytes(),
         Form::Bytes => plan.to_bytes(),
+        Form::Header => {
+            // The array has the name of the file.
+            let name = args.output.file_stem().unwrap_or_default().to_string_lossy();
+            plan.to_c_header(&name, title).into_bytes()
+        }
     }
 }

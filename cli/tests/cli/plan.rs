@@ -48,6 +48,20 @@ fn rust_source() {
 }
 
 #[test]
+fn a_header_for_c() {
+    let folder = small();
+    let run = folder.kgard(&format!("{SMALL} -o sensor.h"));
+    assert_eq!(run.ok(), "");
+    let header = folder.read("sensor.h");
+    assert!(
+        header.starts_with("/* Made by `kgard plan`: 8 points of 1 coordinate, f32."),
+        "{header}"
+    );
+    assert!(header.contains("#define SENSOR_N 8\n"), "{header}");
+    assert!(header.contains("static const uint64_t sensor_data[] = {\n"), "{header}");
+}
+
+#[test]
 fn rust_source_works() {
     assert_eq!((source::N, source::DIM, source::POINTS.len()), (8, 1, 8));
     let mut weights = [0.0; 8];
