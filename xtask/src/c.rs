@@ -1,8 +1,8 @@
 //! The C library: its header, and programs in C and C++ that use it.
 
 use crate::bare::{Compiler, Route};
-use crate::cortex_m4::{MACHINE, PATIENCE, TARGET};
-use crate::emulator::{ARM, Emulator};
+use crate::boards::{CORTEX_M4F, PATIENCE};
+use crate::emulator::Emulator;
 use crate::steps::{Outcome, Trouble, failed};
 use crate::tools::{
     answer, build_kgard, cargo, exists, install, kgard, root, run, run_within, target_dir,
@@ -73,8 +73,8 @@ pub(crate) fn on_a_cortex_m4() -> Outcome {
     if !exists(CROSS) {
         install(CROSS_PACKAGE)?;
     }
-    let emulator = Emulator::get(ARM)?;
-    let compiler = Compiler::get(Route::Any, TARGET)?;
+    let emulator = Emulator::get(CORTEX_M4F.emulator)?;
+    let compiler = Compiler::get(Route::Any, CORTEX_M4F.target)?;
     let mut library = compiler.build_static(WORKSPACE, PACKAGE, "device")?;
     library.args(["--no-default-features", "--features", "prove-no-panic"]);
     run(library)?;
@@ -97,7 +97,7 @@ pub(crate) fn on_a_cortex_m4() -> Outcome {
 
     let output = folder().join("clean.txt");
     let io = |error: std::io::Error| failed(format!("{}: {error}", output.display()));
-    let mut board = emulator.command(MACHINE);
+    let mut board = CORTEX_M4F.command(&emulator);
     board.arg("-kernel").arg(folder().join("clean.elf"));
     board.stderr(fs::File::create(&output).map_err(io)?);
     run_within(board, PATIENCE)?;

@@ -29,7 +29,7 @@ pub(crate) fn formatting() -> Outcome {
     run(cargo("fmt --all -- --check"))?;
     // By name: `--all` would take in the library a second time.
     run(cargo(&format!(
-        "fmt --manifest-path firmware/Cargo.toml {FIRMWARE_HERE} -p kgard-cortex-m4 -p kgard-budget -- --check"
+        "fmt --manifest-path firmware/Cargo.toml {FIRMWARE_HERE} -p kgard-device -p kgard-budget -- --check"
     )))?;
     run(cargo("fmt --manifest-path capi/Cargo.toml -p kgard-capi -p kgard-header -- --check"))
 }

@@ -24,6 +24,10 @@ const DOWNLOAD: Duration = Duration::from_mins(5);
 /// For one of them to be unpacked.
 const UNPACKING: Duration = Duration::from_mins(1);
 
+/// RISC-V.
+pub(crate) const RISC_V: Machine =
+    Machine { program: "qemu-system-riscv32", package: "qemu-system-misc" };
+
 /// An emulator, and where it is.
 pub(crate) struct Emulator {
     machine: Machine,

@@ -1,9 +1,9 @@
 //! The project's chores: `cargo xtask test` runs every check there is.
 
 mod bare;
+mod boards;
 mod c;
 mod checks;
-mod cortex_m4;
 mod emulator;
 mod gpu;
 mod no_std;
@@ -110,5 +110,8 @@ fn c_library(steps: &mut Steps) {
 
 fn firmware(steps: &mut Steps, route: Route) {
     steps.run("no_std: freestanding program", no_std::freestanding);
-    steps.run("Cortex-M4 in QEMU", || cortex_m4::run_all(route));
+    steps.run("Cortex-M4F in QEMU", || boards::CORTEX_M4F.run_all(route));
+    steps.run("Cortex-M0+ in QEMU", || boards::CORTEX_M0.run_all(route));
+    steps.run("RISC-V in QEMU", || boards::RV32IMAC.run_all(route));
+    steps.run("code that cannot panic", || boards::budget(route));
 }

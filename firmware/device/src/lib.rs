@@ -5,10 +5,12 @@
 #![no_std]
 
 mod board;
+mod machine;
 mod once;
 mod start;
 
-pub use board::{clock, flash, stack_high_water, static_ram};
+pub use board::{flash, stack_high_water, static_ram};
+pub use machine::clock;
 pub use once::Once;
 
 use core::fmt::{self, Write};

@@ -9,7 +9,7 @@ pub struct Once<T> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: only one caller ever gets at the value.
+// SAFETY: only one caller ever gets at the value, on boards with a single thread.
 unsafe impl<T: Send> Sync for Once<T> {}
 
 impl<T> Once<T> {
@@ -21,7 +21,10 @@ impl<T> Once<T> {
     /// The value for the first who asks, nothing for the others.
     #[expect(clippy::mut_from_ref, reason = "the flag makes sure that there is only one")]
     pub fn take(&'static self) -> Option<&'static mut T> {
-        let first = !self.taken.swap(true, Ordering::AcqRel);
+        // One after the other, and not `swap`, which a Cortex-M0+ does not have: there is one
+        // thread, and nothing interrupts it.
+        let first = !self.taken.load(Ordering::Acquire);
+        self.taken.store(true, Ordering::Release);
         // SAFETY: the flag is never reset, so that this is the only reference.
         first.then(|| unsafe { &mut *self.value.get() })
     }

@@ -3,7 +3,7 @@
 #![no_std]
 #![no_main]
 
-use kgard_cortex_m4::{Once, program};
+use kgard_device::{Once, program};
 use kgard_firmware_common::{L2_LEN, Memory, SCRATCH_LEN, Wrong, check_all};
 
 static PLAN: Once<[f32; L2_LEN]> = Once::new([0.0; L2_LEN]);

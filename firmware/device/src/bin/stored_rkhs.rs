@@ -3,7 +3,7 @@
 #![no_main]
 
 use kgard::Points;
-use kgard_cortex_m4::{Once, clock, program, report};
+use kgard_device::{Once, clock, program, report};
 use kgard_firmware_common::stored::{expected, rkhs};
 use kgard_firmware_common::{Memory, Wrong, fit_and_check};
 

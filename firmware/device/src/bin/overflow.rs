@@ -4,7 +4,7 @@
 #![no_main]
 
 use core::hint::black_box;
-use kgard_cortex_m4::program;
+use kgard_device::program;
 use kgard_firmware_common::Wrong;
 
 program!("overflow", run);

@@ -2,7 +2,7 @@
 #![no_std]
 #![no_main]
 
-use kgard_cortex_m4::{Once, clock, program, report};
+use kgard_device::{Once, clock, program, report};
 use kgard_firmware_common::{Memory, Wrong, fit_and_check, stored};
 
 static MEMORY: Once<Memory> = Once::new(Memory::new());
