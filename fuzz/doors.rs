@@ -10,7 +10,7 @@ use kgard::denoise::{
     metrics, noise_law, noise_level,
 };
 use kgard::kernel::AnyKernel;
-use kgard::line::Line;
+use kgard::line::{FixedLag, Line, MarkovOf};
 use kgard::regression::stop::Reading;
 use kgard::tune::Model;
 use kgard::{
@@ -26,10 +26,11 @@ mod tiff_file;
 pub type Door = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const DOORS: [Door; 8] = [
+pub const DOORS: [Door; 9] = [
     ("plan_bytes", plan_bytes),
     ("fit", fit),
     ("line", line),
+    ("stream", stream),
     ("models", models),
     ("kernels", kernels),
     ("planes", planes),
@@ -236,6 +237,60 @@ pub fn line(data: &[u8]) {
             check!(Line::without_bias(&x, Matern52::new(width), lambda));
         }
     }
+}
+
+/// Streams: samples of any size at any distance come out in order, one for one.
+pub fn stream(data: &[u8]) {
+    let mut bytes = Bytes(data);
+    let bytes = &mut bytes;
+    let (which, length) = (bytes.below(4), bytes.positive());
+    match which {
+        0 => stream_of::<_, 1, 4>(Laplacian::new(length), bytes),
+        1 => stream_of::<_, 2, 8>(Matern32::new(length), bytes),
+        2 => stream_of::<_, 3, 16>(Matern52::new(length), bytes),
+        _ => stream_of::<_, 3, 5>(Matern32::new(length).plus(Laplacian::new(0.3)), bytes),
+    }
+}
+
+fn stream_of<K: MarkovOf<f64, D>, const D: usize, const L: usize>(kernel: K, bytes: &mut Bytes<'_>) {
+    let Ok(mut stream) = FixedLag::<f64, K, D, L>::new(kernel, bytes.positive(), bytes.positive())
+    else {
+        return;
+    };
+    for setting in 0..4 {
+        if bytes.is() {
+            let value = bytes.positive();
+            let changed = match setting {
+                0 => stream.with_interval(value),
+                1 => stream.with_threshold(value),
+                2 => stream.with_drift(value),
+                _ => stream.with_tracked_noise(value),
+            };
+            let Ok(changed) = changed else { return };
+            stream = changed;
+        }
+    }
+    let mut samples = Vec::new();
+    let mut count = 0;
+    while !bytes.0.is_empty() {
+        let (sample, distance) = (bytes.number(), bytes.positive());
+        let out =
+            if bytes.is() { Ok(stream.push(sample)) } else { stream.push_after(distance, sample) };
+        let Ok(out) = out else { continue };
+        samples.push(sample);
+        if let Some(cleaned) = out {
+            assert_eq!(cleaned.sample.to_bits(), samples[count].to_bits());
+            finite("a cleaned sample", &[cleaned.value]);
+            count += 1;
+        }
+        assert!(stream.len() <= L);
+    }
+    while let Some(cleaned) = stream.drain() {
+        assert_eq!(cleaned.sample.to_bits(), samples[count].to_bits());
+        finite("a cleaned sample", &[cleaned.value]);
+        count += 1;
+    }
+    assert_eq!(count, samples.len());
 }
 
 /// Saved plans, fits, models and settings.

@@ -21,6 +21,7 @@ mod state;
 
 use super::cell::Role;
 use super::markov::{Markov, MarkovOf, Transition};
+use crate::error::as_f64;
 use crate::real::{constant, count as counted};
 use crate::{Error, Real};
 use state::{Left, Right};
@@ -251,11 +252,17 @@ impl<T: Real, K: MarkovOf<T, D>, const D: usize, const L: usize> FixedLag<T, K, 
     /// what [`LineTuner`](super::LineTuner) and `kgard clean` find from a recording.
     ///
     /// # Errors
-    /// If the kernel, `lambda` or `noise` is not positive and finite.
+    /// If the kernel, `lambda` or `noise` is not positive and finite;
+    /// [`Error::NotPositiveDefinite`] if `lambda` is less than the rounding of the variances that
+    /// it is added to.
     pub fn new(kernel: K, lambda: T, noise: T) -> Result<Self, Error> {
         kernel.check()?;
         Error::check_positive("lambda", lambda)?;
         Error::check_positive("noise", noise)?;
+        // The variances of function and level are added to it.
+        if lambda < (T::one() + constant(LEVEL_VARIANCE)) * T::epsilon() {
+            return Err(Error::NotPositiveDefinite { pivot: 0, value: as_f64(lambda) });
+        }
         let zero = T::zero();
         let threshold = constant::<T>(THRESHOLD);
         let gap = kernel.gap(zero);

@@ -23,6 +23,7 @@ mod metrics;
 mod modules;
 mod noise_free;
 mod oracle;
+mod properties;
 mod ram;
 mod rb_rvm;
 mod readme;

@@ -5,6 +5,7 @@ mod boards;
 mod c;
 mod checks;
 mod emulator;
+mod endurance;
 mod gpu;
 mod no_std;
 mod steps;
@@ -21,10 +22,12 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   test             every check: formatting, lints, tests, features,
-                   documentation, dependencies, the package, fuzzing, no_std,
-                   a browser, microcontrollers in QEMU, and the C library
+                   documentation, dependencies, the package, fuzzing, older
+                   processors, no_std, a browser, microcontrollers in QEMU, and
+                   the C library
   test --quick     formatting, lints and tests only
   test --fuzz      mutated input for each door of the library only
+  test --load      10,000 pictures from 64 clients through one server
   test --web       the tests in a browser only
   test --c         the C library only: examples in C and C++, here and in QEMU
   install-c PREFIX the C library, its header and its pkg-config file, in
@@ -55,7 +58,9 @@ fn main() -> ExitCode {
             steps.run("dependencies", checks::dependencies);
             steps.run("advisories", checks::advisories);
             steps.run("package", checks::package);
+            steps.run("oldest dependencies", endurance::oldest_dependencies);
             steps.run("fuzz", checks::fuzz);
+            steps.run("instruction sets", endurance::instruction_sets);
             steps.run("no_std: restricted sysroots", no_std::restricted_sysroots);
             web(&mut steps);
             firmware(&mut steps, Route::Any);
@@ -66,6 +71,7 @@ fn main() -> ExitCode {
         ["test", "--fuzz"] => steps.run("fuzz", checks::fuzz),
         ["test", "--c"] => c_library(&mut steps),
         ["install-c", prefix] => steps.run("C library", || c::install_release(prefix)),
+        ["test", "--load"] => steps.run("load", endurance::load),
         ["firmware"] => firmware(&mut steps, Route::Any),
         ["firmware", "--distribution"] => firmware(&mut steps, Route::Distribution),
         ["doc"] => steps.run("documentation", checks::documentation),

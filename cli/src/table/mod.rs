@@ -45,7 +45,8 @@ impl Table {
         Self::parse(source.to_string(), &source.read()?)
     }
 
-    fn parse(name: String, bytes: &[u8]) -> Result<Self> {
+    /// A table from the bytes of a file that messages call `name`.
+    pub(crate) fn parse(name: String, bytes: &[u8]) -> Result<Self> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let text = std::str::from_utf8(bytes).map_err(|error| not_utf8(&name, bytes, &error))?;
         let mut table = Self {

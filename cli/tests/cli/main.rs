@@ -13,6 +13,7 @@ mod files;
 mod fit;
 #[cfg(feature = "gpu")]
 mod gpu;
+mod instruction_sets;
 mod instruments;
 mod manual;
 mod methods;

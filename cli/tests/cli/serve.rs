@@ -6,6 +6,8 @@ use image::{ColorType, DynamicImage, ImageFormat};
 use std::io::{BufRead, BufReader, Cursor, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+#[cfg(target_os = "linux")]
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
 
@@ -83,16 +85,33 @@ impl Server {
         stream.write_all(head.as_bytes()).expect("a head is sent");
         // A server that refuses need not read on.
         let _ = stream.write_all(body);
-        let mut bytes = Vec::new();
-        let _ = stream.read_to_end(&mut bytes);
-        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
-        let head = String::from_utf8(bytes[..end].to_vec()).expect("UTF-8");
-        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status");
-        Answer { status, head, body: bytes[end + 4..].to_vec() }
+        Answer::read(stream)
     }
 
     fn get(&self, path: &str) -> Answer {
         self.ask(&format!("GET {path}"), &[&format!("Host: {}", self.host)], b"")
+    }
+
+    /// A client that sends its picture at once, or slowly.
+    #[cfg(target_os = "linux")]
+    fn post_in_pieces(&self, body: &[u8], slowly: bool) -> Answer {
+        let head = format!(
+            "POST /denoise HTTP/1.1\r\nHost: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            self.host,
+            body.len()
+        );
+        let mut stream = self.connect();
+        stream.write_all(head.as_bytes()).expect("a head is sent");
+        // A server that has no place refuses before it has read on.
+        if slowly {
+            for piece in body.chunks(body.len() / 5 + 1) {
+                let _ = stream.write_all(piece);
+                sleep(Duration::from_millis(10));
+            }
+        } else {
+            let _ = stream.write_all(body);
+        }
+        Answer::read(stream)
     }
 
     fn post(&self, path: &str, body: &[u8]) -> Answer {
@@ -102,6 +121,16 @@ impl Server {
 }
 
 impl Answer {
+    /// All that comes until the server hangs up.
+    fn read(mut stream: TcpStream) -> Self {
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
+        let head = String::from_utf8(bytes[..end].to_vec()).expect("UTF-8");
+        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status");
+        Self { status, head, body: bytes[end + 4..].to_vec() }
+    }
+
     fn text(&self) -> &str {
         std::str::from_utf8(&self.body).expect("UTF-8")
     }
@@ -380,6 +409,64 @@ fn a_client_that_leaves_the_queue() {
     });
 }
 
+/// Requests of a test: this many unless `KGARD_LOAD_PICTURES` says another number.
+#[cfg(target_os = "linux")]
+const LOAD: usize = 320;
+
+/// 64 clients at a time through one process, slow ones among them: every answer is right, and
+/// memory does not grow with the number of pictures.
+#[cfg(target_os = "linux")]
+#[test]
+fn load() {
+    const CLIENTS: usize = 64;
+    let count = std::env::var("KGARD_LOAD_PICTURES").ok().and_then(|text| text.parse().ok());
+    let count: usize = count.unwrap_or(LOAD);
+    let (server, folder) = (Server::new(""), Folder::new());
+    let kinds = [(ColorType::L8, 40, 32), (ColorType::Rgb8, 24, 20), (ColorType::L16, 33, 17)];
+    let cases: Vec<(Vec<u8>, Vec<u8>)> = kinds
+        .iter()
+        .map(|&(color, width, height)| {
+            let picture = bytes(&noisy(color, width, height), ImageFormat::Png);
+            folder.write("a.png", &picture);
+            folder.kgard("denoise a.png -o b.png --overwrite -q").ok();
+            (picture, folder.bytes("b.png"))
+        })
+        .collect();
+    let next = AtomicUsize::new(0);
+    let early = AtomicU64::new(0);
+    scope(|scope| {
+        for client in 0..CLIENTS {
+            let (server, cases, next, early) = (&server, &cases, &next, &early);
+            scope.spawn(move || {
+                loop {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    if i >= count {
+                        return;
+                    }
+                    if i == count / 4 {
+                        early.store(server.status("VmRSS:"), Ordering::Relaxed);
+                    }
+                    let (picture, clean) = &cases[i % cases.len()];
+                    loop {
+                        let answer = server.post_in_pieces(picture, client % 8 == 0);
+                        if answer.status == 503 {
+                            // Too many are waiting: it says so at once, and is asked again.
+                            sleep(Duration::from_millis(20));
+                            continue;
+                        }
+                        assert_eq!(answer.status, 200, "{}", answer.text());
+                        assert_eq!(answer.part("clean"), Some(&clean[..]), "picture {i}");
+                        break;
+                    }
+                }
+            });
+        }
+    });
+    let (early, late) = (early.into_inner(), server.status("VmRSS:"));
+    println!("{count} pictures: {early} kB after a quarter of them, {late} kB at the end");
+    assert!(late < early + 20_000, "{early} kB, {late} kB");
+}
+
 /// Requests that are none, or nearly some: the server answers or hangs up, and lives.
 #[test]
 fn mutated_requests() {
@@ -394,7 +481,10 @@ fn mutated_requests() {
         post("Expect: 100-continue\r\nContent-Length: 9\r\nOrigin: null\r\n").into_bytes(),
     ];
     let mut random = Random::new(17);
-    for round in 0..400 {
+    // As long as the other doors where that was asked for.
+    let seconds = std::env::var("KGARD_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
+    let end = Instant::now() + Duration::from_secs_f64(seconds.unwrap_or(0.0));
+    for round in (0..).take_while(|&round| round < 400 || Instant::now() < end) {
         let mut request = seeds[round % seeds.len()].clone();
         for _ in 0..random.below(5) {
             let at = random.below(request.len());
