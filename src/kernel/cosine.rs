@@ -52,7 +52,7 @@ impl<T: Real, L: AsRef<[T]> + AsMut<[T]> + Clone> Cosine<T, L> {
     /// The angle $2 \pi (a_i - b_i) / P_i$ along input `i`: as it is, and less all whole
     /// turns, whose cosine is exact however far the points are apart.
     #[inline(always)]
-    fn angle(&self, i: usize, difference: T) -> (T, T) {
+    pub(crate) fn angle(&self, i: usize, difference: T) -> (T, T) {
         let reciprocals = self.periods.reciprocals();
         let turns = difference * reciprocals[i.min(reciprocals.len() - 1)];
         let circle = constant::<T>(core::f64::consts::TAU);

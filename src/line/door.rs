@@ -7,7 +7,7 @@ use super::markov::MarkovOf;
 use super::message::Tolerance;
 use super::search::{Noted, Notes, Search};
 use super::tournament::{Center, Node, Score, Tournament, tree_len};
-use crate::real::constant;
+use crate::real::{constant, count};
 use crate::regression::removal::remove_until;
 use crate::regression::stop::{StopReason, StopRule, has_repeats};
 use crate::stats::median;
@@ -145,6 +145,8 @@ pub(super) struct Outcome<T, const B: usize> {
     pub(super) offset: T,
     pub(super) outliers: usize,
     pub(super) reason: StopReason,
+    /// The estimated standard deviation of the noise of a sample with $s_i = 1$.
+    pub(super) noise: T,
 }
 
 /// Solves and searches; leaves the predictions of all points in the cells.
@@ -195,6 +197,7 @@ where
     let reason = remove_until(&mut Noted { search: &mut search, notes, y: samples.y }, rule);
     let outliers = search.taken_out;
     let center = search.center;
+    let noise = noise(search.chain.cells, &center);
     search.chain.predict_others(&center, notes.values(outliers));
     // What is finite without the outliers need not be at them.
     let fitted = |cell: &CellOf<T, K, D, B>| match cell.role {
@@ -204,5 +207,18 @@ where
     if !search.chain.cells.iter().all(|cell| (fitted(cell) + offset).is_finite()) {
         return Err(Error::Overflow { what: "the fit" });
     }
-    Ok(Outcome { basis, center, offset, outliers, reason })
+    Ok(Outcome { basis, center, offset, outliers, reason, noise })
+}
+
+/// $\sqrt{y^T r / (n - B)}$ over the points that are in.
+fn noise<T: Real, G, const D: usize, const B: usize>(
+    cells: &[Cell<T, G, D, B>],
+    center: &Center<T, B>,
+) -> T {
+    let (mut sum, mut left) = (T::zero(), 0);
+    for cell in cells.iter().filter(|cell| cell.is_in()) {
+        sum = sum + center.of(cell).0 * cell.y / cell.deviation;
+        left += 1;
+    }
+    if left <= B { T::zero() } else { (sum.max(T::zero()) / count(left - B)).sqrt() }
 }

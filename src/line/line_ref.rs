@@ -9,7 +9,6 @@ use super::markov::MarkovOf;
 use super::message::Estimate;
 use super::search::{NoteParts, Notes};
 use super::tournament::{Node, tree_len};
-use crate::real::count;
 use crate::regression::stop::norm;
 use crate::stats::upper_quantile;
 use crate::{Error, Outlier, Real, StopReason, StopRule};
@@ -403,12 +402,7 @@ impl<'a, T: Real, K: MarkovOf<T, D>, const D: usize, const B: usize> LineFitRef<
     /// $\lambda \sigma^2$ with $\sigma^2 = y^T r / (\lambda (n - B))$.
     #[must_use]
     pub fn noise(&self) -> T {
-        let (mut sum, mut left) = (T::zero(), 0);
-        for cell in self.samples() {
-            sum = sum + self.outcome.center.of(cell).0 * cell.y / cell.deviation;
-            left += 1;
-        }
-        if left <= B { T::zero() } else { (sum.max(T::zero()) / count(left - B)).sqrt() }
+        self.outcome.noise
     }
 
     /// The logarithm of the restricted likelihood of the samples that are in,
@@ -433,12 +427,6 @@ impl<'a, T: Real, K: MarkovOf<T, D>, const D: usize, const B: usize> LineFitRef<
     /// [`Error::NotFinite`] if `x` is no number, [`Error::Overflow`] if the prediction is too
     /// large for one.
     pub fn predict(&self, x: T) -> Result<Predicted<T>, Error> {
-        self.predict_with(x, self.noise())
-    }
-
-    /// The same where the noise is known from [`noise`](Self::noise), which takes
-    /// O(n).
-    pub(super) fn predict_with(&self, x: T, noise: T) -> Result<Predicted<T>, Error> {
         Error::check_finite("coordinate", &[x])?;
         let after = self.cells.partition_point(|cell| cell.x <= x);
         let position = super::chain::position;
@@ -462,7 +450,7 @@ impl<'a, T: Real, K: MarkovOf<T, D>, const D: usize, const B: usize> LineFitRef<
         if !mean.is_finite() {
             return Err(Error::Overflow { what: "the prediction" });
         }
-        let scale = noise / self.model.lambda.sqrt();
+        let scale = self.noise() / self.model.lambda.sqrt();
         Ok(Predicted { mean, deviation: scale * self.variance(basis, variance, x).sqrt() })
     }
 

@@ -14,7 +14,7 @@
 //! would cancel for close points; these sums do not.
 
 use crate::Real;
-use crate::kernel::{Kernel, Laplacian, Matern32, Matern52, Scaled, Sum};
+use crate::kernel::{Cosine, Kernel, Laplacian, Matern32, Matern52, Product, Scaled, Sum};
 use crate::real::{constant, count};
 use core::fmt::Debug;
 
@@ -22,8 +22,29 @@ use core::fmt::Debug;
 /// is all the future needs to know of the past.
 ///
 /// Implemented for [`Laplacian`] (which is Matérn 1/2 on a line), [`Matern32`],
-/// [`Matern52`], and their multiples ([`Scaled`]) and sums ([`Sum`]) up to eight
+/// [`Matern52`], their products with a [`Cosine`] (a wave whose phase and amplitude
+/// drift), and multiples ([`Scaled`]) and sums ([`Sum`]) of all these up to eight
 /// components. The first component of the state is the process itself.
+///
+/// A daily cycle of two harmonics that changes over a month of hours, and the weather
+/// beside it:
+///
+/// ```
+/// use kgard::line::Line;
+/// use kgard::{Cosine, Kernel, Laplacian, Matern32, Stop};
+///
+/// let wave = |period: f64| Laplacian::new(720.0).times(Cosine::new(period));
+/// let kernel = Matern32::new(72.0).plus(wave(24.0)).plus(wave(12.0).scaled(0.3));
+/// let hours: Vec<f64> = (0..5000).map(f64::from).collect();
+/// let mut y: Vec<f64> = hours.iter().map(|h| (h / 300.0).sin() + (h * 0.2618).cos()).collect();
+/// y[2222] += 1.0;
+/// let fit = Line::new(&hours, kernel, 0.01)?.fit(&y, Stop::max_residual(0.3))?;
+/// assert_eq!(fit.support(), [2222]);
+/// # Ok::<(), kgard::Error>(())
+/// ```
+///
+/// The kernel that decays bounds the window of a removal: a cosine alone never decays, has
+/// no window, and is not Markov here.
 pub trait Markov<T: Real>: Kernel<T> {
     /// A matrix on the state: `[[T; D]; D]` for a state of `D` components.
     type Matrix: Copy + Debug;
@@ -231,6 +252,66 @@ where
         let Transition { phi, q } = self.kernel.transition(gap);
         Transition { phi, q: q.map(|row| row.map(|q| q * self.by)) }
     }
+}
+
+/// The rotation of a wave over a distance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rotation<T> {
+    cos: T,
+    sin: T,
+}
+
+impl<T: Real> Default for Rotation<T> {
+    /// No distance.
+    fn default() -> Self {
+        Self { cos: T::one(), sin: T::zero() }
+    }
+}
+
+/// A process times a wave: the state of the process, each of its components as a
+/// vector in the plane that the wave turns. With the rotation $R$ of a distance
+/// $\Phi \otimes R$ and, since $R R^T = 1$, $Q \otimes 1$.
+impl<T, K, const I: usize, const D: usize> Markov<T> for Product<K, Cosine<T>>
+where
+    T: Real,
+    K: Markov<T, Matrix = [[T; I]; I]>,
+    [[T; I]; I]: Join<[[T; I]; I], Both = [[T; D]; D]>,
+{
+    type Matrix = [[T; D]; D];
+    type Gap = (K::Gap, Rotation<T>);
+
+    fn stationary(&self) -> Self::Matrix {
+        in_planes(&self.0.stationary(), &Rotation::default())
+    }
+
+    fn gap(&self, distance: T) -> Self::Gap {
+        let (sin, cos) = self.1.angle(0, distance).1.sin_cos();
+        (self.0.gap(distance), Rotation { cos, sin })
+    }
+
+    #[inline(always)]
+    fn transition(&self, gap: &Self::Gap) -> Transition<Self::Matrix> {
+        let Transition { phi, q } = self.0.transition(&gap.0);
+        Transition { phi: in_planes(&phi, &gap.1), q: in_planes(&q, &Rotation::default()) }
+    }
+}
+
+/// $A \otimes R$.
+#[inline(always)]
+fn in_planes<T: Real, const I: usize, const D: usize>(
+    a: &[[T; I]; I],
+    rotation: &Rotation<T>,
+) -> [[T; D]; D] {
+    let mut out = [[T::zero(); D]; D];
+    for k in 0..I {
+        for l in 0..I {
+            out[2 * k][2 * l] = a[k][l] * rotation.cos;
+            out[2 * k][2 * l + 1] = a[k][l] * rotation.sin;
+            out[2 * k + 1][2 * l] = -(a[k][l] * rotation.sin);
+            out[2 * k + 1][2 * l + 1] = out[2 * k][2 * l];
+        }
+    }
+    out
 }
 
 /// The size of a matrix of two blocks.

@@ -70,7 +70,7 @@ mod tuner;
 pub use cell::Cell;
 pub use fixed_lag::{Cleaned, FixedLag};
 pub use line_ref::{LineFitRef, LineMemory, LineRef, Predicted};
-pub use markov::{Join, Markov, MarkovOf, MaternGap, Transition};
+pub use markov::{Join, Markov, MarkovOf, MaternGap, Rotation, Transition};
 #[cfg(feature = "alloc")]
 pub use owned::{Line, LineFit};
 pub use tournament::Node;

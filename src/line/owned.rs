@@ -416,7 +416,7 @@ impl<T: Real, K: MarkovOf<T, D>, const D: usize, const B: usize> LineFit<T, K, D
         self.as_ref().log_likelihood()
     }
 
-    /// $f(x)$ and the deviation of its error.
+    /// $f(x)$ and the deviation of its error, in O(log n).
     ///
     /// # Errors
     /// [`Error::NotFinite`] if `x` is no number.
@@ -424,13 +424,12 @@ impl<T: Real, K: MarkovOf<T, D>, const D: usize, const B: usize> LineFit<T, K, D
         self.as_ref().predict(x)
     }
 
-    /// The same at many places, in O(log n) each.
+    /// The same at many places.
     ///
     /// # Errors
     /// [`Error::NotFinite`] if one is no number.
     pub fn predict_many(&self, x: &[T]) -> Result<Vec<Predicted<T>>, Error> {
-        let noise = self.noise();
-        x.iter().map(|&x| self.as_ref().predict_with(x, noise)).collect()
+        x.iter().map(|&x| self.predict(x)).collect()
     }
 }
 

@@ -57,7 +57,9 @@ impl<'a, T: Real, K: MarkovOf<T, D>, const D: usize, const B: usize> Search<'a, 
         let center = Center { coefficients: [zero; B], inverse: [[zero; B]; B] };
         let mut search =
             Self { chain, tournament, counts, center, offset, coarse, taken_out: known };
-        search.touch(0..search.chain.cells.len());
+        let Self { chain, tournament, .. } = &mut search;
+        tournament.begin(chain.cells, &chain.model.basis, offset);
+        search.center = search.tournament.center();
         search
     }
 
@@ -65,12 +67,6 @@ impl<'a, T: Real, K: MarkovOf<T, D>, const D: usize, const B: usize> Search<'a, 
     pub(super) fn is_finite(&self) -> bool {
         let mut cells = self.chain.cells.iter().filter(|cell| cell.is_in());
         cells.all(|cell| self.center.of(cell).0.is_finite())
-    }
-
-    fn touch(&mut self, changed: core::ops::Range<usize>) {
-        let basis = &self.chain.model.basis;
-        self.tournament.touch(changed, self.chain.cells, basis, self.offset);
-        self.center = self.tournament.center();
     }
 
     /// Point `j` leaves as the next outlier, unless it is needed to determine the
@@ -85,8 +81,10 @@ impl<'a, T: Real, K: MarkovOf<T, D>, const D: usize, const B: usize> Search<'a, 
         }
         self.counts.forget(cell);
         let changed = self.chain.remove(j);
+        let basis = &self.chain.model.basis;
+        self.tournament.touch(changed, j, self.chain.cells, basis, self.offset);
         self.chain.cells[j].next = super::chain::position(k);
-        self.touch(changed);
+        self.center = self.tournament.center();
         self.taken_out += 1;
         true
     }

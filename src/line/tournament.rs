@@ -10,7 +10,7 @@
 //! bound is below the best score so far need not be opened. Blocks of blocks
 //! likewise.
 
-use super::cell::Cell;
+use super::cell::{Basis, Cell, NONE};
 use crate::Real;
 use crate::real::constant;
 
@@ -265,42 +265,99 @@ impl<'a, T: Real, const B: usize> Tournament<'a, T, B> {
         Self { nodes: &mut nodes[..tree_len(points)], score, points }
     }
 
-    /// Sums and bounds anew for the points that have changed; `offset` was taken off
-    /// the data.
+    /// Sums and bounds anew for all points; `offset` was taken off the data.
+    pub(super) fn begin<G, const D: usize>(
+        &mut self,
+        cells: &[Cell<T, G, D, B>],
+        basis: &Basis<T, B>,
+        offset: T,
+    ) {
+        let leaves = self.leaves();
+        for block in 0..leaves {
+            self.renew_block(block, None, cells, basis, offset);
+            self.renew_above(block, Some(block + 1).filter(|&next| next < leaves));
+        }
+    }
+
+    /// Sums and bounds anew where point `removed` has left and the points of the
+    /// list in `changed` have changed; it still knows its neighbours. Follows the list:
+    /// points that left long ago
+    /// cost nothing, however many there are side by side.
     pub(super) fn touch<G, const D: usize>(
         &mut self,
         changed: core::ops::Range<usize>,
+        removed: usize,
         cells: &[Cell<T, G, D, B>],
-        basis: &super::cell::Basis<T, B>,
+        basis: &Basis<T, B>,
         offset: T,
     ) {
-        let (mut low, mut high) = (changed.start / BLOCK, (changed.end - 1) / BLOCK);
-        for block in low..=high {
-            let mut sums = Sums::zero();
-            for cell in &cells[block * BLOCK..self.points.min((block + 1) * BLOCK)] {
-                if cell.is_in() {
-                    let scale = cell.deviation.recip();
-                    let columns = basis.at(cell.x).map(|b| b * scale);
-                    let y = cell.y * scale;
-                    sums.add_point(y, cell.residual, columns, &cell.basis_residual);
-                    sums.size = sums.size.max((y + offset * scale).abs());
-                }
+        let (high, own) = ((changed.end - 1) / BLOCK, removed / BLOCK);
+        let mut block = changed.start / BLOCK;
+        loop {
+            let after = self.renew_block(block, Some(removed), cells, basis, offset);
+            let listed = after.map(|i| i / BLOCK).filter(|&next| next <= high);
+            // There may be no point of it left that the list leads to.
+            let own = (block < own).then_some(own);
+            let next = listed.into_iter().chain(own).min();
+            self.renew_above(block, next);
+            match next {
+                Some(next) => block = next,
+                None => return,
             }
-            self.renew(block, sums);
         }
-        let (mut first, mut len) = (0, self.points.div_ceil(BLOCK));
-        while len > 1 {
-            let parents = first + len;
-            (low, high) = (low / FAN, high / FAN);
-            for parent in low..=high {
-                let children = parent * FAN..len.min((parent + 1) * FAN);
-                let mut sums = Sums::zero();
-                for child in children {
-                    sums.add(&self.nodes[first + child].sums);
-                }
-                self.renew(parents + parent, sums);
+    }
+
+    /// Blocks of points.
+    fn leaves(&self) -> usize {
+        self.points.div_ceil(BLOCK)
+    }
+
+    /// A block of points; gives the point of the list behind its last one, the removed
+    /// one included.
+    fn renew_block<G, const D: usize>(
+        &mut self,
+        block: usize,
+        removed: Option<usize>,
+        cells: &[Cell<T, G, D, B>],
+        basis: &Basis<T, B>,
+        offset: T,
+    ) -> Option<usize> {
+        let mut sums = Sums::zero();
+        let start = block * BLOCK;
+        let end = self.points.min(start + BLOCK);
+        let mut after = NONE;
+        for (i, cell) in cells[start..end].iter().enumerate() {
+            if cell.is_in() {
+                let scale = cell.deviation.recip();
+                let columns = basis.at(cell.x).map(|b| b * scale);
+                let y = cell.y * scale;
+                sums.add_point(y, cell.residual, columns, &cell.basis_residual);
+                sums.size = sums.size.max((y + offset * scale).abs());
             }
-            (first, len) = (parents, len.div_ceil(FAN));
+            if cell.is_in() || removed == Some(start + i) {
+                after = cell.next;
+            }
+        }
+        self.renew(block, sums);
+        (after != NONE).then_some(after as usize)
+    }
+
+    /// The nodes above a block that are not above `next`, the next block to be
+    /// renewed.
+    fn renew_above(&mut self, block: usize, mut next: Option<usize>) {
+        let (mut first, mut len, mut at) = (0, self.leaves(), block);
+        while len > 1 {
+            at /= FAN;
+            next = next.map(|next| next / FAN);
+            if next == Some(at) {
+                return;
+            }
+            let mut sums = Sums::zero();
+            for child in at * FAN..len.min((at + 1) * FAN) {
+                sums.add(&self.nodes[first + child].sums);
+            }
+            self.renew(first + len + at, sums);
+            (first, len) = (first + len, len.div_ceil(FAN));
         }
     }
 
@@ -347,7 +404,7 @@ impl<'a, T: Real, const B: usize> Tournament<'a, T, B> {
     ) -> (Option<usize>, T) {
         let mut best = (u32::MAX, T::zero());
         let root = self.nodes.len() - 1;
-        let leaves = self.points.div_ceil(BLOCK);
+        let leaves = self.leaves();
         self.open(root, root, leaves, cells, center, &mut best, visit);
         ((best.0 != u32::MAX).then_some(best.0 as usize), best.1)
     }
@@ -360,7 +417,7 @@ impl<'a, T: Real, const B: usize> Tournament<'a, T, B> {
         center: &Center<T, B>,
     ) -> T {
         let mut largest = T::zero();
-        for (block, node) in self.nodes[..self.points.div_ceil(BLOCK)].iter().enumerate() {
+        for (block, node) in self.nodes[..self.leaves()].iter().enumerate() {
             if node.drift(self.score, center).0.above(node.bound) <= largest {
                 continue;
             }

@@ -1,12 +1,13 @@
 //! Points in space with a kernel matrix of low rank.
 
 use super::features::Features;
+use super::found::Found;
 use super::search::{Normal, Search, inner};
 use crate::linalg::cholesky;
 use crate::linalg::multiply;
 use crate::real::count;
 use crate::regression::removal::remove_until;
-use crate::{Error, Kernel, Outlier, Points, Real, StopReason, StopRule};
+use crate::{Error, Kernel, Outlier, Points, Real, StopRule};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -140,12 +141,10 @@ impl<T: Real, K: Kernel<T> + Clone + Sync> LowRank<T, K> {
             factor,
             inverse: search.inverse,
             noise: variance.sqrt() * scale,
-            outliers,
-            residual,
-            fitted,
-            reason,
+            found: Found { outliers, residual, fitted, reason },
         };
-        let numbers = fit.fitted.iter().chain(&fit.coefficients).chain(&fit.residual);
+        let Found { residual, fitted, .. } = &fit.found;
+        let numbers = fitted.iter().chain(&fit.coefficients).chain(residual);
         if numbers.chain([&fit.bias]).all(|x| x.is_finite()) {
             Ok(fit)
         } else {
@@ -154,51 +153,34 @@ impl<T: Real, K: Kernel<T> + Clone + Sync> LowRank<T, K> {
     }
 }
 
-/// A fit with a kernel matrix of low rank.
-#[derive(Debug, Clone)]
+/// A fit with a kernel matrix of low rank; outliers (in order of selection), residual and
+/// fitted values are those of [`Found`].
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct LowRankFit<T, K> {
-    kernel: K,
-    lambda: T,
-    pivots: Vec<T>,
-    dim: usize,
-    bias: T,
-    coefficients: Vec<T>,
+    pub(super) kernel: K,
+    pub(super) lambda: T,
+    pub(super) pivots: Vec<T>,
+    pub(super) dim: usize,
+    pub(super) bias: T,
+    pub(super) coefficients: Vec<T>,
     /// Of the kernel matrix of the pivots.
-    factor: Vec<T>,
+    pub(super) factor: Vec<T>,
     /// $A^{-1}$.
-    inverse: Vec<T>,
-    noise: T,
-    outliers: Vec<Outlier<T>>,
-    residual: Vec<T>,
-    fitted: Vec<T>,
-    reason: StopReason,
+    pub(super) inverse: Vec<T>,
+    pub(super) noise: T,
+    pub(super) found: Found<T>,
+}
+
+impl<T, K> core::ops::Deref for LowRankFit<T, K> {
+    type Target = Found<T>;
+
+    fn deref(&self) -> &Found<T> {
+        &self.found
+    }
 }
 
 impl<T: Real, K> LowRankFit<T, K> {
-    /// The outliers, in order of selection.
-    #[must_use]
-    pub fn outliers(&self) -> &[Outlier<T>] {
-        &self.outliers
-    }
-
-    /// The residual $y - f(x) - u$: zero at the outliers.
-    #[must_use]
-    pub fn residual(&self) -> &[T] {
-        &self.residual
-    }
-
-    /// $f(x_i)$, also at the outliers.
-    #[must_use]
-    pub fn fitted(&self) -> &[T] {
-        &self.fitted
-    }
-
-    /// Why the search ended.
-    #[must_use]
-    pub fn stop_reason(&self) -> StopReason {
-        self.reason
-    }
-
     /// The estimated standard deviation of the noise.
     #[must_use]
     pub fn noise(&self) -> T {

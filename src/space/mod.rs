@@ -39,25 +39,34 @@
 //! The penalty is $\lambda \lVert f \rVert_{\mathcal H}^2$ with a free bias,
 //! [`Regularizer::rkhs`](crate::Regularizer::rkhs).
 
+mod dense;
 mod features;
+mod found;
 mod low_rank;
 mod regions;
 mod search;
+#[cfg(feature = "serde")]
+mod serial;
+mod threshold;
 mod tree;
 mod tuner;
 
+pub use found::Found;
 pub use low_rank::{LowRank, LowRankFit};
 pub use regions::{Regions, RegionsFit};
 pub use tuner::{SpaceTuned, SpaceTuner};
 
-use crate::{Error, Fit, Kernel, Outlier, Plan, Points, Real, Regularizer, Stop, StopReason};
+use crate::real::count;
+use crate::{Error, Fit, Kernel, Plan, Points, Real, Regularizer, Stop};
 use alloc::vec::Vec;
+use dense::Dense;
 
 /// Points up to which fits are exact: two matrices of doubles take 150 MB.
 const EXACT: usize = 3000;
 
 /// How the points of a [`Space`] are fitted.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Way<T> {
     /// With the whole kernel matrix.
@@ -79,6 +88,7 @@ pub enum Way<T> {
 /// Points in space with a kernel and $\lambda$; any number of fits.
 #[derive(Debug, Clone)]
 pub struct Space<T, K> {
+    lambda: T,
     solver: Solver<T, K>,
 }
 
@@ -101,7 +111,7 @@ impl<T: Real, K: Kernel<T> + Clone + Send + Sync> Space<T, K> {
         let points = points.into();
         if points.len() <= EXACT {
             let plan = Plan::new(points, kernel, Regularizer::rkhs(lambda))?;
-            return Ok(Self { solver: Solver::Exact(plan) });
+            return Ok(Self { lambda, solver: Solver::Exact(plan) });
         }
         let solver = match LowRank::new(points, kernel.clone(), lambda) {
             Ok(solver) => Solver::LowRank(solver),
@@ -110,7 +120,7 @@ impl<T: Real, K: Kernel<T> + Clone + Send + Sync> Space<T, K> {
             }
             Err(error) => return Err(error),
         };
-        Ok(Self { solver })
+        Ok(Self { lambda, solver })
     }
 
     /// How the points are fitted.
@@ -130,27 +140,95 @@ impl<T: Real, K: Kernel<T> + Clone + Send + Sync> Space<T, K> {
     /// regions, for a rule that is about all points at once (see
     /// [`Regions::fit`]).
     pub fn fit(&self, y: &[T], stop: Stop<T>) -> Result<SpaceFit<T, K>, Error> {
-        let found = match &self.solver {
-            Solver::Exact(plan) => Found::Exact(plan.fit(y, stop)?),
-            Solver::LowRank(solver) => Found::LowRank(solver.fit(y, stop)?),
-            Solver::Regions(solver) => Found::Regions(solver.fit(y, stop)?),
+        let function = match &self.solver {
+            Solver::Exact(plan) => Function::Exact(Exact::new(plan.fit(y, stop)?)),
+            Solver::LowRank(solver) => Function::LowRank(solver.fit(y, stop)?),
+            Solver::Regions(solver) => Function::Regions(solver.fit(y, stop)?),
         };
-        Ok(SpaceFit { way: self.way(), found })
+        Ok(SpaceFit { way: self.way(), lambda: self.lambda, function })
     }
 }
 
-/// A fit on a [`Space`].
-#[derive(Debug, Clone)]
+/// A fit on a [`Space`]; outliers, residual and fitted values are those of [`Found`].
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(bound(deserialize = "T: Real + serde::Deserialize<'de>, \
+                               K: Kernel<T> + serde::Deserialize<'de>"))
+)]
 pub struct SpaceFit<T, K> {
     way: Way<T>,
-    found: Found<T, K>,
+    lambda: T,
+    function: Function<T, K>,
 }
 
-#[derive(Debug, Clone)]
-enum Found<T, K> {
-    Exact(Fit<T, K>),
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(bound(deserialize = "T: Real + serde::Deserialize<'de>, \
+                               K: Kernel<T> + serde::Deserialize<'de>"))
+)]
+enum Function<T, K> {
+    Exact(Exact<T, K>),
     LowRank(LowRankFit<T, K>),
     Regions(RegionsFit<T, K>),
+}
+
+/// A dense fit.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(bound(deserialize = "T: Real + serde::Deserialize<'de>, \
+                               K: Kernel<T> + serde::Deserialize<'de>"))
+)]
+struct Exact<T, K> {
+    fit: Fit<T, K>,
+    found: Found<T>,
+}
+
+impl<T: Real, K: Kernel<T>> Exact<T, K> {
+    fn new(fit: Fit<T, K>) -> Self {
+        let found = Found {
+            outliers: fit.outliers().to_vec(),
+            residual: fit.residual().to_vec(),
+            fitted: fit.fitted().to_vec(),
+            reason: fit.stop_reason(),
+        };
+        Self { fit, found }
+    }
+
+    /// The points that are in.
+    fn inside(&self) -> impl Iterator<Item = usize> + '_ {
+        let mut is_in = alloc::vec![true; self.found.fitted.len()];
+        for outlier in &self.found.outliers {
+            is_in[outlier.index] = false;
+        }
+        (0..is_in.len()).filter(move |&i| is_in[i])
+    }
+
+    /// $\sqrt{y^T r / (n - 1)}$ over the points that are in.
+    fn noise(&self) -> T {
+        let Found { residual, fitted, .. } = &self.found;
+        let term = |i: usize| (fitted[i] - self.fit.bias() + residual[i]) * residual[i];
+        let sum = self.inside().fold(T::zero(), |sum, i| sum + term(i));
+        let degrees = self.inside().count().saturating_sub(1).max(1);
+        (sum.max(T::zero()) / count(degrees)).sqrt()
+    }
+}
+
+impl<T, K> core::ops::Deref for SpaceFit<T, K> {
+    type Target = Found<T>;
+
+    fn deref(&self) -> &Found<T> {
+        match &self.function {
+            Function::Exact(exact) => &exact.found,
+            Function::LowRank(fit) => fit,
+            Function::Regions(fit) => fit,
+        }
+    }
 }
 
 impl<T: Real, K: Kernel<T>> SpaceFit<T, K> {
@@ -160,52 +238,22 @@ impl<T: Real, K: Kernel<T>> SpaceFit<T, K> {
         self.way
     }
 
-    /// The outliers: in order of selection, in regions by index.
+    /// The estimated standard deviation of the noise.
     #[must_use]
-    pub fn outliers(&self) -> &[Outlier<T>] {
-        match &self.found {
-            Found::Exact(fit) => fit.outliers(),
-            Found::LowRank(fit) => fit.outliers(),
-            Found::Regions(fit) => fit.outliers(),
-        }
-    }
-
-    /// The residual $y - f(x) - u$: zero at the outliers.
-    #[must_use]
-    pub fn residual(&self) -> &[T] {
-        match &self.found {
-            Found::Exact(fit) => fit.residual(),
-            Found::LowRank(fit) => fit.residual(),
-            Found::Regions(fit) => fit.residual(),
-        }
-    }
-
-    /// $f(x_i)$, also at the outliers.
-    #[must_use]
-    pub fn fitted(&self) -> &[T] {
-        match &self.found {
-            Found::Exact(fit) => fit.fitted(),
-            Found::LowRank(fit) => fit.fitted(),
-            Found::Regions(fit) => fit.fitted(),
+    pub fn noise(&self) -> T {
+        match &self.function {
+            Function::Exact(exact) => exact.noise(),
+            Function::LowRank(fit) => fit.noise(),
+            Function::Regions(fit) => fit.noise(),
         }
     }
 
     /// The fit with a kernel matrix of low rank, if it was made so.
     #[must_use]
     pub fn low_rank(&self) -> Option<&LowRankFit<T, K>> {
-        match &self.found {
-            Found::LowRank(fit) => Some(fit),
+        match &self.function {
+            Function::LowRank(fit) => Some(fit),
             _ => None,
-        }
-    }
-
-    /// Why the search ended.
-    #[must_use]
-    pub fn stop_reason(&self) -> StopReason {
-        match &self.found {
-            Found::Exact(fit) => fit.stop_reason(),
-            Found::LowRank(fit) => fit.stop_reason(),
-            Found::Regions(fit) => fit.stop_reason(),
         }
     }
 
@@ -214,10 +262,40 @@ impl<T: Real, K: Kernel<T>> SpaceFit<T, K> {
     /// # Errors
     /// If `x` has another number of coordinates than the points, or is not finite.
     pub fn predict(&self, x: &[T]) -> Result<T, Error> {
-        match &self.found {
-            Found::Exact(fit) => fit.predict(x),
-            Found::LowRank(fit) => fit.predict(x),
-            Found::Regions(fit) => fit.predict(x),
+        match &self.function {
+            Function::Exact(exact) => exact.fit.predict(x),
+            Function::LowRank(fit) => fit.predict(x),
+            Function::Regions(fit) => fit.predict(x),
+        }
+    }
+
+    /// $f(x)$ and its standard deviation, given the data, at many points: in regions
+    /// they take less time together than one after the other.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict), and if there is not enough memory.
+    pub fn predict_with_deviations<'x>(
+        &self,
+        x: impl Into<Points<'x, T>>,
+    ) -> Result<Vec<(T, T)>, Error>
+    where
+        K: Sync,
+    {
+        let x = x.into();
+        match &self.function {
+            Function::LowRank(fit) => x.iter().map(|x| fit.predict_with_deviation(x)).collect(),
+            Function::Regions(fit) => fit.predict_with_deviations(x),
+            Function::Exact(exact) => {
+                let points = exact.fit.points();
+                let (dim, all) = (points.dim(), points.coordinates());
+                let own = exact.inside().flat_map(|i| &all[i * dim..][..dim]).copied();
+                let own: Vec<T> = own.collect();
+                let own = Points::of_dim(&own, dim);
+                let dense = Dense::new(own, exact.fit.kernel(), self.lambda)?;
+                let scale = exact.noise() / self.lambda.sqrt();
+                let at = |x| Ok((self.predict(x)?, scale * dense.variance(x).sqrt()));
+                x.iter().map(at).collect()
+            }
         }
     }
 

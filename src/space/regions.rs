@@ -1,10 +1,15 @@
 //! Points in space in overlapping regions, each fitted exactly.
 
+use super::dense::Dense;
+use super::found::Found;
+use super::threshold::{Trace, Tracing, threshold};
 use super::tree::{Cell, Tree};
 use crate::parallel::each;
+use crate::real::count;
 use crate::regression::stop::Rule;
 use crate::{
-    Error, Fit, Kernel, Outlier, Points, Real, Regularizer, Stop, StopReason, fit as fit_exactly,
+    Error, Fit, Kernel, Outlier, Points, Real, Regularizer, Stop, StopReason, StopRule,
+    fit as fit_exactly,
 };
 use alloc::vec;
 use alloc::vec::Vec;
@@ -54,8 +59,9 @@ impl<T: Real, K: Kernel<T> + Clone + Send + Sync> Regions<T, K> {
         self.cells.len()
     }
 
-    /// Finds the outliers of each region and fits the rest. Regions are computed
-    /// on all cores, where there is feature `rayon`.
+    /// Finds the outliers of each region and fits the rest. The automatic rule sees all
+    /// points together. Regions are computed on all cores, where there is feature
+    /// `rayon`.
     ///
     /// # Errors
     /// If `y` has the wrong length or is not finite, or there is no memory;
@@ -67,53 +73,132 @@ impl<T: Real, K: Kernel<T> + Clone + Send + Sync> Regions<T, K> {
         }
         Error::check_len("y", y.len(), self.x.len() / self.dim)?;
         Error::check_finite("y", y)?;
-        let results = each(0..self.cells.len(), |cell| self.fit_region(cell, y, stop));
+        let results = if matches!(stop.rule, Rule::Automatic) {
+            let counts = self.counts(y)?;
+            let each_cell = self.cells.iter().zip(counts);
+            each(each_cell, |(cell, k)| {
+                self.fit_region(cell, y, Stop::count(k).studentized()).map(|mut region| {
+                    region.fit.reason = StopReason::Automatic;
+                    region
+                })
+            })
+        } else {
+            each(self.cells.iter(), |cell| self.fit_region(cell, y, stop))
+        };
+        self.assemble(y, results)
+    }
+
+    /// How many points leave each region by the automatic rule on all of them.
+    fn counts(&self, y: &[T]) -> Result<Vec<usize>, Error> {
+        let traces = each(self.cells.iter(), |cell| {
+            let mut trace = Trace::new();
+            let (fit, region) = self.search(cell, y, Tracing(&mut trace))?;
+            let is_own = |k: usize| cell.points.binary_search(&region[k]).is_ok();
+            // Where a point has left, the score by which it did.
+            for (outlier, &score) in fit.outliers().iter().zip(&trace.left_at) {
+                trace.scores[outlier.index] = score;
+            }
+            let scores = trace.scores.iter().enumerate().filter(|&(k, _)| is_own(k));
+            trace.scores = scores.map(|(_, &score)| score).collect();
+            Ok(trace)
+        });
+        let traces = traces.into_iter().collect::<Result<Vec<Trace<T>>, Error>>()?;
+        let noisy = traces.iter().filter(|trace| trace.is_noisy());
+        let all: Vec<T> = noisy.flat_map(|trace| trace.scores.iter().copied()).collect();
+        let threshold = threshold(all);
+        Ok(traces.iter().map(|trace| trace.outliers(threshold)).collect())
+    }
+
+    /// The regions as one function.
+    fn assemble(
+        &self,
+        y: &[T],
+        results: Vec<Result<Region<T>, Error>>,
+    ) -> Result<RegionsFit<T, K>, Error> {
         let mut fit = RegionsFit {
+            kernel: self.kernel.clone(),
+            lambda: self.lambda,
             dim: self.dim,
             tree: self.tree.clone(),
             parts: Vec::with_capacity(self.cells.len()),
-            outliers: vec![],
-            residual: vec![T::zero(); y.len()],
-            fitted: vec![T::zero(); y.len()],
-            reason: StopReason::Exhausted,
+            noise: T::zero(),
+            found: Found {
+                outliers: vec![],
+                residual: vec![T::zero(); y.len()],
+                fitted: vec![T::zero(); y.len()],
+                reason: StopReason::Exhausted,
+            },
         };
+        let (mut squares, mut degrees) = (T::zero(), 0);
         for (result, cell) in results.into_iter().zip(&self.cells) {
-            let (part, region) = result?;
-            fit.reason = part.stop_reason();
+            let region = result?;
+            let found = &mut fit.found;
+            found.reason = region.fit.reason;
             // Both are in ascending order.
-            let mut at = region.iter().enumerate();
+            let mut at = region.points.iter().enumerate();
             for &i in &cell.points {
                 let Some((k, _)) = at.find(|&(_, &j)| j == i) else { break };
-                fit.residual[i] = part.residual()[k];
-                fit.fitted[i] = part.fitted()[k];
+                found.residual[i] = region.fit.residual[k];
+                found.fitted[i] = region.fit.fitted[k];
             }
-            for outlier in part.outliers() {
-                let index = region[outlier.index];
+            for outlier in &region.fit.outliers {
+                let index = region.points[outlier.index];
                 if cell.points.binary_search(&index).is_ok() {
-                    fit.outliers.push(Outlier { index, value: outlier.value });
+                    found.outliers.push(Outlier { index, value: outlier.value });
                 }
             }
-            fit.parts.push(part);
+            squares = squares + region.squares;
+            degrees += region.degrees;
+            fit.parts.push(region.part);
         }
-        fit.outliers.sort_by_key(|outlier| outlier.index);
+        fit.found.outliers.sort_by_key(|outlier| outlier.index);
+        fit.noise = (squares.max(T::zero()) / count(degrees.max(1))).sqrt();
         Ok(fit)
     }
 
     /// The fit of a cell with its neighbours, and their indices.
-    fn fit_region(
+    fn search(
         &self,
-        cell: usize,
+        cell: &Cell<T>,
         y: &[T],
-        stop: Stop<T>,
+        stop: impl StopRule<T>,
     ) -> Result<(Fit<T, K>, Vec<usize>), Error> {
-        let region = self.region(&self.cells[cell]);
-        let coordinates = self.x.chunks_exact(self.dim);
-        let all: Vec<&[T]> = coordinates.collect();
-        let x: Vec<T> = region.iter().flat_map(|&i| all[i]).copied().collect();
+        let region = self.region(cell);
+        let x: Vec<T> =
+            region.iter().flat_map(|&i| &self.x[i * self.dim..][..self.dim]).copied().collect();
         let y: Vec<T> = region.iter().map(|&i| y[i]).collect();
         let points = Points::of_dim(&x, self.dim);
         let regularizer = Regularizer::rkhs(self.lambda);
         Ok((fit_exactly(points, &y, self.kernel.clone(), regularizer, stop)?, region))
+    }
+
+    fn fit_region(&self, cell: &Cell<T>, y: &[T], stop: Stop<T>) -> Result<Region<T>, Error> {
+        let (fit, points) = self.search(cell, y, stop)?;
+        let mut is_in = vec![true; points.len()];
+        for outlier in fit.outliers() {
+            is_in[outlier.index] = false;
+        }
+        let inside = || (0..points.len()).filter(|&k| is_in[k]);
+        let part = Part {
+            points: inside()
+                .flat_map(|k| &self.x[points[k] * self.dim..][..self.dim])
+                .copied()
+                .collect(),
+            coefficients: inside().map(|k| fit.coefficients()[k]).collect(),
+            bias: fit.bias(),
+        };
+        // y^T r = (f - c)^T r + r^T r, as the residuals sum to zero.
+        let term =
+            |k: usize| (fit.fitted()[k] - fit.bias() + fit.residual()[k]) * fit.residual()[k];
+        let squares = inside().fold(T::zero(), |sum, k| sum + term(k));
+        let degrees = part.coefficients.len().saturating_sub(1);
+        let fit = Found {
+            outliers: fit.outliers().to_vec(),
+            residual: fit.residual().to_vec(),
+            fitted: fit.fitted().to_vec(),
+            reason: fit.stop_reason(),
+        };
+        Ok(Region { fit, points, part, squares, degrees })
     }
 
     /// The points of a cell and those around it, in ascending order.
@@ -140,41 +225,63 @@ impl<T: Real, K: Kernel<T> + Clone + Send + Sync> Regions<T, K> {
     }
 }
 
-/// A fit in regions.
-#[derive(Debug, Clone)]
+/// A region that was fitted.
+struct Region<T> {
+    fit: Found<T>,
+    /// Indices of its points.
+    points: Vec<usize>,
+    part: Part<T>,
+    /// $y^T r$ and its degrees of freedom.
+    squares: T,
+    degrees: usize,
+}
+
+/// The function of a region, expanded in the points that are in.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Part<T> {
+    /// Coordinates.
+    pub(super) points: Vec<T>,
+    pub(super) coefficients: Vec<T>,
+    pub(super) bias: T,
+}
+
+/// A fit in regions; outliers (by index), residual and fitted values are those of
+/// [`Found`].
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct RegionsFit<T, K> {
-    dim: usize,
-    tree: Tree<T>,
-    parts: Vec<Fit<T, K>>,
-    outliers: Vec<Outlier<T>>,
-    residual: Vec<T>,
-    fitted: Vec<T>,
-    reason: StopReason,
+    pub(super) kernel: K,
+    pub(super) lambda: T,
+    pub(super) dim: usize,
+    pub(super) tree: Tree<T>,
+    pub(super) parts: Vec<Part<T>>,
+    pub(super) noise: T,
+    pub(super) found: Found<T>,
+}
+
+impl<T, K> core::ops::Deref for RegionsFit<T, K> {
+    type Target = Found<T>;
+
+    fn deref(&self) -> &Found<T> {
+        &self.found
+    }
+}
+
+impl<T: Real, K> RegionsFit<T, K> {
+    /// The estimated standard deviation of the noise.
+    #[must_use]
+    pub fn noise(&self) -> T {
+        self.noise
+    }
 }
 
 impl<T: Real, K: Kernel<T>> RegionsFit<T, K> {
-    /// The outliers, by index.
-    #[must_use]
-    pub fn outliers(&self) -> &[Outlier<T>] {
-        &self.outliers
-    }
-
-    /// The residual $y - f(x) - u$: zero at the outliers.
-    #[must_use]
-    pub fn residual(&self) -> &[T] {
-        &self.residual
-    }
-
-    /// $f(x_i)$, also at the outliers.
-    #[must_use]
-    pub fn fitted(&self) -> &[T] {
-        &self.fitted
-    }
-
-    /// Why the search of the last region ended.
-    #[must_use]
-    pub fn stop_reason(&self) -> StopReason {
-        self.reason
+    fn part(&self, x: &[T]) -> Result<usize, Error> {
+        if x.len() != self.dim {
+            return Err(Error::Dimension { expected: self.dim, found: x.len() });
+        }
+        Ok(self.tree.cell(x))
     }
 
     /// $f(x)$ of the region that $x$ is in. At the border of two regions the
@@ -183,10 +290,48 @@ impl<T: Real, K: Kernel<T>> RegionsFit<T, K> {
     /// # Errors
     /// If `x` has another number of coordinates than the points, or is not finite.
     pub fn predict(&self, x: &[T]) -> Result<T, Error> {
-        if x.len() != self.dim {
-            return Err(Error::Dimension { expected: self.dim, found: x.len() });
+        let part = &self.parts[self.part(x)?];
+        let points = Points::of_dim(&part.points, self.dim);
+        crate::predict(points, &self.kernel, &part.coefficients, part.bias, x)
+    }
+
+    /// $f(x)$ and its standard deviation, given the data, at many points. Each region
+    /// in which there are some takes a factorisation: many at once take less time than
+    /// one after the other.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict), and if there is not enough memory.
+    pub fn predict_with_deviations<'x>(
+        &self,
+        x: impl Into<Points<'x, T>>,
+    ) -> Result<Vec<(T, T)>, Error>
+    where
+        K: Sync,
+    {
+        let x = x.into();
+        let all: Vec<&[T]> = x.iter().collect();
+        let mut of_parts = vec![Vec::new(); self.parts.len()];
+        for (i, x) in all.iter().enumerate() {
+            of_parts[self.part(x)?].push(i);
         }
-        self.parts[self.tree.cell(x)].predict(x)
+        let scale = self.noise / self.lambda.sqrt();
+        let asked = self.parts.iter().zip(&of_parts).filter(|(_, asked)| !asked.is_empty());
+        let answers = each(asked, |(part, asked)| {
+            let points = Points::of_dim(&part.points, self.dim);
+            let dense = Dense::new(points, &self.kernel, self.lambda)?;
+            let at = |&i: &usize| {
+                let value = self.predict(all[i])?;
+                Ok((i, (value, scale * dense.variance(all[i]).sqrt())))
+            };
+            asked.iter().map(at).collect::<Result<Vec<_>, Error>>()
+        });
+        let mut out = vec![(T::zero(), T::zero()); all.len()];
+        for answer in answers {
+            for (i, predicted) in answer? {
+                out[i] = predicted;
+            }
+        }
+        Ok(out)
     }
 }
 

@@ -9,7 +9,8 @@ use alloc::vec::Vec;
 const HALVINGS: usize = 60;
 
 /// Points, divided at medians.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum Tree<T> {
     /// A cell by its number.
     Cell(usize),

@@ -2,7 +2,9 @@
 
 use crate::common::problem::Random;
 use kgard::line::{Line, MarkovOf};
-use kgard::{Kernel, Laplacian, Matern32, Matern52, Plan, Progress, Regularizer, Stop, StopRule};
+use kgard::{
+    Cosine, Kernel, Laplacian, Matern32, Matern52, Plan, Progress, Regularizer, Stop, StopRule,
+};
 
 /// How points lie on the line.
 #[derive(Debug, Clone, Copy)]
@@ -207,4 +209,14 @@ fn matern52_is_the_dense_method() {
 fn sums_are_the_dense_method() {
     all_spacings(|l| Matern32::new(l).plus(Laplacian::new(3.0 * l).scaled(0.3)));
     all_spacings(|l| Matern52::new(2.0 * l).scaled(2.0).plus(Matern32::new(l).scaled(0.1)));
+}
+
+#[test]
+fn waves_are_the_dense_method() {
+    all_spacings(|l| Laplacian::new(5.0 * l).times(Cosine::new(1.7)));
+    all_spacings(|l| Matern32::new(3.0 * l).times(Cosine::new(2.3)));
+    all_spacings(|l| {
+        let wave = |period: f64| Laplacian::new(9.0 * l).times(Cosine::new(period));
+        Matern32::new(l).plus(wave(2.0).scaled(0.5)).plus(wave(1.0).scaled(0.2))
+    });
 }

@@ -5,7 +5,7 @@ use crate::common::oracle::gauss;
 use crate::common::problem::Random;
 use crate::line::{SPACINGS, samples};
 use kgard::line::{Line, LineFit, MarkovOf};
-use kgard::{Kernel, Laplacian, Matern32, Matern52, Stop};
+use kgard::{Cosine, Kernel, Laplacian, Matern32, Matern52, Stop};
 
 /// Samples with their noise, of which some are in.
 #[derive(Clone)]
@@ -259,6 +259,8 @@ fn sums() {
     let sum = |l| Matern32::new(l).plus(Laplacian::new(3.0 * l).scaled(0.3));
     all::<_, 3, 1>(sum(0.5));
     all::<_, 4, 2>(sum(0.5).plus(Laplacian::new(0.1).scaled(0.2)));
+    let wave = Matern32::new(2.0).times(Cosine::new(1.9)).scaled(0.5);
+    all::<_, 6, 2>(wave.plus(Matern32::new(1.0)));
 }
 
 /// The greedy selection by the definition, weights and trend included.
