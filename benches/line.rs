@@ -242,39 +242,46 @@ fn rivals(python: &str) -> Outcome<String> {
         "| n | method | seconds | precision | recall | F1 | RMSE |\n\
          | --- | --- | --- | --- | --- | --- | --- |\n",
     );
+    let (mut files, mut rows) = (vec![], vec![]);
     for n in [10_000, 100_000, 1_000_000] {
         let series = Series::new(&Matern32::new(1.0), n, 20.0, Outliers::Scattered, true);
         let file = folder.join(format!("{n}.csv"));
         series.write(&file)?;
+        files.push(file);
         let (fit, seconds) =
             timed(|| LineTuner::new(&series.x, Matern32::new)?.fit::<_, 2>(&series.y));
         let fit = fit?;
         let [precision, recall, rmse] = series.judged(fit.support(), &fit.fitted());
         let f1 = 2.0 * precision * recall / (precision + recall);
-        writeln!(
-            report,
+        rows.push(format!(
             "| {n} | kgard, nothing given | {seconds:.2} | {precision:.4} | {recall:.4} | {f1:.4} | {rmse:.4} |"
-        )?;
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/line_rivals.py");
-        let output = std::process::Command::new(python)
-            .arg(script)
-            .arg(&file)
-            .stderr(std::process::Stdio::inherit())
-            .output()?;
-        if !output.status.success() {
-            return Err(format!("{script} failed: {}", output.status).into());
-        }
-        report += &String::from_utf8(output.stdout)?;
+        ));
+        eprintln!("tuned, n = {n}: done");
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/line_rivals.py");
+    let output = std::process::Command::new(python)
+        .arg(script)
+        .args(files)
+        .stderr(std::process::Stdio::inherit())
+        .output()?;
+    if !output.status.success() {
+        return Err(format!("{script} failed: {}", output.status).into());
+    }
+    rows.extend(String::from_utf8(output.stdout)?.lines().map(str::to_owned));
+    rows.sort_by_key(|row| row.split(' ').nth(1).and_then(|n| n.parse::<usize>().ok()));
+    for row in rows {
+        report += &row;
+        report.push('\n');
     }
     Ok(report)
 }
 
 fn main() -> Outcome<()> {
-    publish("line", &costs()?);
     let arguments: Vec<String> = std::env::args().collect();
     if let Some(at) = arguments.iter().position(|argument| argument == "--python") {
         let python = arguments.get(at + 1).ok_or("--python: which?")?;
         publish("line rivals", &rivals(python)?);
     }
+    publish("line", &costs()?);
     Ok(())
 }

@@ -1,9 +1,10 @@
 """What others do with a series: celerite2, statsmodels and a Hampel filter.
 
-`line_rivals.py SERIES.csv`, with the columns x, y, truth and wrong, prints a row of a table
-for each method. The numbers of each are those that are best, by the truth, at n = 10^4 of
+`line_rivals.py SERIES.csv...`, with the columns x, y, truth and wrong, from short to long,
+prints a row of a table for each series and method. The numbers of each are those that are best, by the truth, at n = 10^4 of
 what is listed here: an advantage over a method that is given nothing. Each method has
-LIMIT seconds of the processor; one that takes longer is said to.
+LIMIT seconds of the processor; one that takes longer is said to, and so is one that would
+if it took time in proportion to n.
 """
 
 import resource
@@ -102,18 +103,27 @@ def run(path, name):
 
 
 def main():
-    if len(sys.argv) == 3:
-        return run(sys.argv[1], sys.argv[2])
-    path = sys.argv[1]
-    with open(path) as file:
-        n = sum(1 for _ in file) - 1
-    for name in METHODS:
-        done = subprocess.run([sys.executable, __file__, path, name])
-        if done.returncode < 0:
-            # Ended by the limit.
-            print(f"| {n} | {name} | over {LIMIT} | | | | |", flush=True)
-        elif done.returncode > 0:
-            sys.exit(f"{name} failed")
+    if sys.argv[1] == "--one":
+        return run(*sys.argv[2:])
+    known = {}
+    for path in sys.argv[1:]:
+        with open(path) as file:
+            n = sum(1 for _ in file) - 1
+        for name in METHODS:
+            row = f"| {n} | {name} | over {LIMIT} | | | | |"
+            before, seconds = known.get(name, (n, 0.0))
+            if seconds * n / before <= LIMIT:
+                command = [sys.executable, __file__, "--one", path, name]
+                done = subprocess.run(command, capture_output=True, text=True)
+                if done.returncode > 0:
+                    sys.exit(f"{name} failed: {done.stderr}")
+                # Below zero: ended by the limit.
+                seconds = LIMIT
+                if done.returncode == 0:
+                    row = done.stdout.strip()
+                    seconds = float(row.split("|")[3])
+                known[name] = (n, seconds)
+            print(row, flush=True)
 
 
 if __name__ == "__main__":

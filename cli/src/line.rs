@@ -52,6 +52,13 @@ impl Samples {
         let deviations = weights.unwrap_or_default().iter().map(deviation).collect();
         Self { x, y, deviations }
     }
+
+    /// The coefficients of the kernels at the points: residual / (lambda s^2).
+    pub(crate) fn coefficients(&self, residual: &[f64], lambda: f64) -> Vec<f64> {
+        let deviation = |i: usize| self.deviations.get(i).copied().unwrap_or(1.0);
+        let each = residual.iter().enumerate();
+        each.map(|(i, r)| r / (lambda * deviation(i) * deviation(i))).collect()
+    }
 }
 
 /// What was chosen for some samples.
@@ -112,7 +119,11 @@ pub(crate) fn choose(
         if family.is_some_and(|family| family != one) {
             continue;
         }
-        tell(format!("choosing parameters of {} for {}", one.name(), counted(samples.y.len(), "point")));
+        tell(format!(
+            "choosing parameters of {} for {}",
+            one.name(),
+            counted(samples.y.len(), "point")
+        ));
         let (score, chosen) = match one {
             Family::Matern12 => tune(samples, one, Laplacian::new),
             Family::Matern32 => tune(samples, one, Matern32::new),

@@ -12,6 +12,7 @@ mod error;
 mod experiments;
 mod input;
 mod kernel;
+mod line;
 mod many;
 mod memory;
 mod messages;

@@ -2,13 +2,17 @@
 //! space with a kernel matrix of low rank or in regions.
 
 use crate::args::FitArgs;
+use crate::data::Data;
 use crate::error::{Error, Result};
 use crate::kernel::Choice;
+use crate::line::{self, Chosen, Family, Samples};
 use crate::number::{counted, short};
+use crate::progress::Work;
 use kgard::kernel::AnyKernel;
-use kgard::line::{LineFit, LineTuned, LineTuner, MarkovOf};
-use kgard::space::{SpaceTuned, SpaceTuner, Way};
-use kgard::{Laplacian, Matern32, Matern52, Outlier, Points};
+use kgard::line::Predicted;
+use kgard::space::{SpaceFit, SpaceTuned, SpaceTuner, Way};
+use kgard::{Outlier, Points};
+use serde::{Deserialize, Serialize};
 
 /// Points beyond which a tuned fit takes one of these ways: a dense one takes half a
 /// minute there.
@@ -19,34 +23,101 @@ pub(crate) const MANY: usize = 5000;
 pub(crate) struct Many {
     pub(crate) kernel: AnyKernel<f64>,
     pub(crate) lambda: f64,
-    /// What the function is expanded in: none in regions, which have a function each.
-    pub(crate) expansion: Option<Expansion>,
+    pub(crate) saved: Saved,
+    /// Of the kernels at the points, on a line; at the pivots of a kernel matrix of low
+    /// rank; none in regions, which have a function each.
+    pub(crate) coefficients: Vec<f64>,
+    pub(crate) bias: f64,
     pub(crate) outliers: Vec<Outlier<f64>>,
     pub(crate) fitted: Vec<f64>,
     pub(crate) residual: Vec<f64>,
-    pub(crate) noise: Option<f64>,
+    pub(crate) noise: f64,
     /// How it was made, in words.
     pub(crate) way: String,
 }
 
-/// $\sum_i \alpha_i \kappa(x, x_i) + c$.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Expansion {
-    /// Coordinates of the points; none if they are those of the data.
-    pub(crate) points: Option<Vec<f64>>,
-    pub(crate) coefficients: Vec<f64>,
-    pub(crate) bias: f64,
+/// A fit of many points in a model file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Saved {
+    /// On a line the function follows from the samples in O(n).
+    Line {
+        samples: Samples,
+        chosen: Chosen,
+    },
+    Space {
+        dim: usize,
+        fit: Box<SpaceFit<f64, AnyKernel<f64>>>,
+    },
+}
+
+/// A function that was saved.
+pub(crate) enum Function<'m> {
+    Line(Box<dyn line::Function>),
+    Space { dim: usize, fit: &'m SpaceFit<f64, AnyKernel<f64>> },
+}
+
+impl Saved {
+    /// Number of inputs.
+    pub(crate) fn dim(&self) -> usize {
+        match self {
+            Self::Line { .. } => 1,
+            Self::Space { dim, .. } => *dim,
+        }
+    }
+
+    /// The function, ready to be evaluated.
+    pub(crate) fn function(&self) -> Outcome<Function<'_>> {
+        Ok(match self {
+            Self::Line { samples, chosen } => Function::Line(chosen.fit(samples)?),
+            Self::Space { dim, fit } => Function::Space { dim: *dim, fit },
+        })
+    }
+}
+
+impl Function<'_> {
+    /// The value at one point.
+    pub(crate) fn at(&self, x: &[f64]) -> Outcome<f64> {
+        match self {
+            Self::Line(function) => Ok(function.at(x[0])?.mean),
+            Self::Space { fit, .. } => fit.predict(x),
+        }
+    }
+
+    /// Values and deviations of measurements of weight 1 at points, coordinates one
+    /// after another.
+    pub(crate) fn measurements(&self, x: &[f64]) -> Outcome<Vec<Predicted<f64>>> {
+        let (predicted, noise) = match self {
+            Self::Line(function) => {
+                let all = x.iter().map(|&x| function.at(x)).collect::<Outcome<Vec<_>>>()?;
+                (all, function.noise())
+            }
+            Self::Space { dim, fit } => {
+                (fit.predict_with_deviations(Points::new(x, *dim)?)?, fit.noise())
+            }
+        };
+        Ok(predicted.iter().map(|at| at.of_measurement(noise)).collect())
+    }
 }
 
 /// Whether all is left open and there are too many points for a dense fit. Of one
-/// input only Markov kernels take this way.
-pub(crate) fn suits(args: &FitArgs, kernel: &AnyKernel<f64>, points: Points<'_, f64>) -> bool {
+/// input only Markov kernels take this way, and only they know of weights.
+pub(crate) fn suits(
+    args: &FitArgs,
+    kernel: &AnyKernel<f64>,
+    points: Points<'_, f64>,
+    weights: &[f64],
+) -> bool {
     let is_open = args.kernel.is_open();
     points.len() > MANY
         && match points.dim() {
-            1 => is_open || Family::of(kernel).is_some(),
-            _ => is_open || kernel.as_radial().is_some(),
+            1 => is_open || family(kernel).is_some(),
+            _ => weights.is_empty() && (is_open || kernel.as_radial().is_some()),
         }
+}
+
+fn family(kernel: &AnyKernel<f64>) -> Option<Family> {
+    Family::of(&kernel.to_string())
 }
 
 /// Tunes and fits.
@@ -54,12 +125,14 @@ pub(crate) fn fit(
     args: &FitArgs,
     kernel: &AnyKernel<f64>,
     points: Points<'_, f64>,
-    y: &[f64],
+    data: &Data,
+    work: &Work,
 ) -> Result<Many> {
     let is_open = args.kernel.is_open();
     let many = if points.dim() == 1 {
-        let family = if is_open { None } else { Family::of(kernel) };
-        on_line(points.coordinates(), y, family)
+        let family = if is_open { None } else { family(kernel) };
+        let x = points.coordinates().to_vec();
+        on_line(Samples::new(x, data.y.clone(), data.weights.as_deref()), family, work)
     } else {
         let mut tuner = SpaceTuner::new();
         if !is_open {
@@ -67,96 +140,34 @@ pub(crate) fn fit(
             kernel.separate_lengths(points.dim());
             tuner = SpaceTuner::with_kernel(kernel);
         }
-        tuner.fit(points, y).map(in_space)
+        tuner.fit(points, &data.y).map(|tuned| in_space(tuned, points.dim()))
     };
     many.map_err(Error::from)
 }
 
 type Outcome<T> = std::result::Result<T, kgard::Error>;
 
-/// Kernels on a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Family {
-    Matern12,
-    Matern32,
-    Matern52,
+fn on_line(samples: Samples, family: Option<Family>, work: &Work) -> Outcome<Many> {
+    let chosen = line::choose(&samples, family, &|what| work.next(what))?;
+    work.next(format!("fitting {}", counted(samples.y.len(), "point")));
+    let function = chosen.fit(&samples)?;
+    let kernel = format!("{}({:?})", chosen.family.name(), chosen.length);
+    let residual = function.residual();
+    Ok(Many {
+        kernel: kernel.parse().map_err(|_| kgard::Error::Unsupported { what: "the kernel" })?,
+        lambda: chosen.lambda,
+        coefficients: samples.coefficients(&residual, chosen.lambda),
+        bias: function.bias(),
+        outliers: function.outliers(),
+        fitted: function.fitted(),
+        residual,
+        noise: function.noise(),
+        way: "exact on a line, in O(n)".into(),
+        saved: Saved::Line { samples, chosen },
+    })
 }
 
-impl Family {
-    /// That of a kernel with an open length.
-    fn of(kernel: &AnyKernel<f64>) -> Option<Self> {
-        match kernel.to_string().as_str() {
-            "matern12" | "laplacian" => Some(Self::Matern12),
-            "matern32" => Some(Self::Matern32),
-            "matern52" => Some(Self::Matern52),
-            _ => None,
-        }
-    }
-}
-
-/// A kernel that was tuned on a line.
-struct Tuned<'a, F> {
-    x: &'a [f64],
-    y: &'a [f64],
-    family: F,
-    found: LineTuned<f64>,
-}
-
-fn tuned<'a, K, F, const D: usize>(x: &'a [f64], y: &'a [f64], family: F) -> Outcome<Tuned<'a, F>>
-where
-    K: MarkovOf<f64, D> + Clone,
-    F: Fn(f64) -> K + Copy,
-{
-    let found = LineTuner::new(x, family)?.tune(y)?;
-    Ok(Tuned { x, y, family, found })
-}
-
-impl<F> Tuned<'_, F> {
-    fn fit<K, const D: usize>(&self) -> Outcome<Many>
-    where
-        K: MarkovOf<f64, D> + Clone,
-        F: Fn(f64) -> K + Copy,
-    {
-        let Self { x, y, family, found } = self;
-        let fit: LineFit<f64, K, D, 1> = LineTuner::new(x, family)?.fit_tuned(y, found)?;
-        let name = ["", "matern12", "matern32", "matern52"][D];
-        let kernel = format!("{name}({:?})", found.length);
-        let residual = fit.residual();
-        let coefficients = residual.iter().map(|r| r / fit.lambda()).collect();
-        Ok(Many {
-            kernel: kernel.parse().map_err(|_| kgard::Error::Unsupported { what: "the kernel" })?,
-            lambda: fit.lambda(),
-            expansion: Some(Expansion { points: None, coefficients, bias: fit.bias() }),
-            outliers: fit.outliers(),
-            fitted: fit.fitted(),
-            residual,
-            noise: Some(fit.noise()),
-            way: "exact on a line, in O(n)".into(),
-        })
-    }
-}
-
-/// With a family, or that of the shortest description.
-fn on_line(x: &[f64], y: &[f64], family: Option<Family>) -> Outcome<Many> {
-    match family {
-        Some(Family::Matern12) => tuned(x, y, Laplacian::new)?.fit(),
-        Some(Family::Matern32) => tuned(x, y, Matern32::new)?.fit(),
-        Some(Family::Matern52) => tuned(x, y, Matern52::new)?.fit(),
-        None => {
-            let rough = tuned(x, y, Laplacian::new)?;
-            let middle = tuned(x, y, Matern32::new)?;
-            let smooth = tuned(x, y, Matern52::new)?;
-            let (a, b, c) = (rough.found.score, middle.found.score, smooth.found.score);
-            match () {
-                () if a < b && a < c => rough.fit(),
-                () if b <= c => middle.fit(),
-                () => smooth.fit(),
-            }
-        }
-    }
-}
-
-fn in_space(tuned: SpaceTuned<f64>) -> Many {
+fn in_space(tuned: SpaceTuned<f64>, dim: usize) -> Many {
     let SpaceTuned { fit, kernel, lambda, tuned_to, .. } = tuned;
     let part = counted(tuned_to, "point");
     let way = match fit.way() {
@@ -167,20 +178,18 @@ fn in_space(tuned: SpaceTuned<f64>) -> Many {
         Way::Regions { count } => format!("{count} overlapping regions, tuned to {part}"),
         _ => format!("exact, tuned to {part}"),
     };
-    let expansion = fit.low_rank().map(|fit| Expansion {
-        points: Some(fit.pivots().coordinates().to_vec()),
-        coefficients: fit.coefficients().to_vec(),
-        bias: fit.bias(),
-    });
+    let low_rank = fit.low_rank();
     Many {
         kernel,
         lambda,
-        expansion,
+        coefficients: low_rank.map_or_else(Vec::new, |fit| fit.coefficients().to_vec()),
+        bias: low_rank.map_or(0.0, |fit| fit.bias()),
         outliers: fit.outliers().to_vec(),
         fitted: fit.fitted().to_vec(),
         residual: fit.residual().to_vec(),
-        noise: fit.low_rank().map(kgard::space::LowRankFit::noise),
+        noise: fit.noise(),
         way,
+        saved: Saved::Space { dim, fit: Box::new(fit) },
     }
 }
 

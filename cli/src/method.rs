@@ -233,8 +233,7 @@ impl Solution {
     }
 
     fn of_many(many: &Many) -> Self {
-        let Many { expansion, outliers, fitted, residual, .. } = many.clone();
-        let (coefficients, bias) = expansion.map_or((vec![], 0.0), |e| (e.coefficients, e.bias));
+        let Many { coefficients, bias, outliers, fitted, residual, .. } = many.clone();
         Self {
             coefficients,
             bias,

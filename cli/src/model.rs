@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::input::Source;
+use crate::many::{self, Saved};
 use crate::parameters::Parameters;
 use crate::table::TimeScale;
 use kgard::Kernel;
@@ -40,6 +41,10 @@ pub(crate) struct Model {
     /// function in the units of the data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tuned: Option<Box<Tuned>>,
+    /// A fit of many points: what it takes to predict is in here, and there are neither
+    /// points nor coefficients beside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) many: Option<Saved>,
 }
 
 /// A function with its uncertainty.
@@ -103,7 +108,7 @@ impl Model {
 
     fn check(&self) -> std::result::Result<(), String> {
         let n = self.points.len();
-        if n == 0 {
+        if n == 0 && self.many.is_none() {
             return Err("it has no points: fit it anew".into());
         }
         if self.coefficients.len() != n {
@@ -155,6 +160,9 @@ impl Model {
             finite(&format!("a coordinate of point {i}"), x)?;
         }
         self.parameters.check()?;
+        if let Some(many) = &self.many {
+            many.function().map_err(|why| format!("its function: {why}: fit it anew"))?;
+        }
         let kernel = self.parameters.kernel.kernel::<f64>().map_err(|error| match error {
             Error::Usage(text) | Error::Failed(text) => text,
             Error::PipeClosed => String::new(),
@@ -164,39 +172,72 @@ impl Model {
 
     /// The function, ready to be evaluated.
     pub(crate) fn function(&self) -> Result<Function<'_>> {
-        let dim = self.dim();
-        Ok(Function {
-            model: self,
-            kernel: self.parameters.kernel.kernel()?,
-            points: self.points.concat(),
-            dim,
-        })
+        if let Some(many) = &self.many {
+            return Ok(Function::Many(many.function()?));
+        }
+        if let Some(tuned) = &self.tuned {
+            return Ok(Function::Tuned(tuned));
+        }
+        let (kernel, points) = (self.parameters.kernel.kernel()?, self.points.concat());
+        Ok(Function::Expanded { model: self, kernel, points })
     }
 
     /// Coordinates per point.
     pub(crate) fn dim(&self) -> usize {
-        self.points.first().map_or(0, Vec::len)
+        match &self.many {
+            Some(many) => many.dim(),
+            None => self.points.first().map_or(0, Vec::len),
+        }
     }
 }
 
 /// A model's function: what the tuner found in its own units, which lose nothing to
-/// a large offset, or else the expansion of the file.
-pub(crate) struct Function<'m> {
-    model: &'m Model,
-    kernel: AnyKernel<f64>,
-    points: Vec<f64>,
-    dim: usize,
+/// a large offset, a fit of many points, or the expansion of the file.
+pub(crate) enum Function<'m> {
+    Expanded { model: &'m Model, kernel: AnyKernel<f64>, points: Vec<f64> },
+    Tuned(&'m Tuned),
+    Many(many::Function<'m>),
 }
 
 impl Function<'_> {
     /// The value at one point.
     pub(crate) fn at(&self, x: &[f64]) -> std::result::Result<f64, kgard::Error> {
-        if let Some(tuned) = &self.model.tuned {
-            return tuned.predict(x);
+        let (model, kernel, points) = match self {
+            Self::Tuned(tuned) => return tuned.predict(x),
+            Self::Many(many) => return many.at(x),
+            Self::Expanded { model, kernel, points } => (model, kernel, points),
+        };
+        let points = Points::new(points, model.dim())?;
+        let f = kgard::predict(points, kernel, &model.coefficients, model.bias, x)?;
+        Ok(model.slopes.iter().zip(x).fold(f, |f, (slope, x)| f + slope * x))
+    }
+
+    /// Value, deviation and interval of a measurement at points, coordinates one after
+    /// another.
+    pub(crate) fn intervals(&self, level: f64, x: &[f64]) -> Result<Vec<[f64; 4]>> {
+        match self {
+            Self::Many(many) => {
+                let all = many.measurements(x)?;
+                let each = all.iter().map(|at| {
+                    let (low, high) = at.interval(level)?;
+                    Ok([at.mean, at.deviation, low, high])
+                });
+                each.collect()
+            }
+            Self::Tuned(tuned) => {
+                let uncertainty = tuned.uncertainty()?;
+                let each = x.chunks_exact(tuned.slopes().len().max(tuned.relevance().len()));
+                let each = each.map(|x| {
+                    let prediction = uncertainty.at(x)?;
+                    let (low, high) = prediction.interval(level)?;
+                    Ok([prediction.value, prediction.total_deviation(), low, high])
+                });
+                each.collect()
+            }
+            Self::Expanded { .. } => Err(Error::usage(
+                "--interval: this model was fitted with numbers that were given, and does not \
+                 know its noise: fit it without --sigma or without --lambda",
+            )),
         }
-        let points = Points::new(&self.points, self.dim)?;
-        let (alpha, bias) = (&self.model.coefficients, self.model.bias);
-        let f = kgard::predict(points, &self.kernel, alpha, bias, x)?;
-        Ok(self.model.slopes.iter().zip(x).fold(f, |f, (slope, x)| f + slope * x))
     }
 }

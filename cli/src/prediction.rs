@@ -50,53 +50,44 @@ impl Model {
         Ok(read)
     }
 
-    /// One or more numbers for each row of the grid; none where an input is missing.
+    /// One or more numbers for each row of the grid; none where an input is missing. All
+    /// are computed by `all`, or else one by one, to say which of them fails.
     fn evaluate<const N: usize>(
         &self,
         grid: &Table,
-        at: impl Fn(&[f64]) -> std::result::Result<[f64; N], kgard::Error>,
+        all: impl Fn(&[f64]) -> Result<Vec<[f64; N]>>,
     ) -> Result<[Vec<Option<f64>>; N]> {
         let read = self.read_inputs(grid)?;
+        let is_finite = |values: &[[f64; N]]| values.iter().flatten().all(|x| x.is_finite());
+        let fails = |row: usize, why: &str| {
+            Error::failed(format!(
+                "{}: line {}: the prediction there fails, because the point is too far from \
+                 the data: {why}",
+                grid.name(),
+                grid.line(row)
+            ))
+        };
+        let values = match all(&read.values) {
+            Err(error @ Error::Usage(_)) => return Err(error),
+            Ok(values) if is_finite(&values) => values,
+            _ => {
+                let points = read.values.chunks_exact(self.dim());
+                let each = read.rows.iter().zip(points).map(|(&row, x)| match all(x) {
+                    Ok(values) if is_finite(&values) => Ok(values),
+                    Ok(_) => Err(fails(row, "it is not finite")),
+                    Err(Error::Usage(why) | Error::Failed(why)) => Err(fails(row, &why)),
+                    Err(error) => Err(error),
+                });
+                each.collect::<Result<Vec<_>>>()?.concat()
+            }
+        };
         let mut columns = std::array::from_fn(|_| vec![None; grid.len()]);
-        for (&row, x) in read.rows.iter().zip(read.values.chunks_exact(self.dim())) {
-            let values = at(x).map_err(|error| error.to_string()).and_then(|values| {
-                match values.iter().find(|value| !value.is_finite()) {
-                    None => Ok(values),
-                    Some(value) => Err(format!("it is {value}")),
-                }
-            });
-            let values = values.map_err(|why| {
-                Error::failed(format!(
-                    "{}: line {}: the prediction there fails, because the point is too far from \
-                     the data: {why}",
-                    grid.name(),
-                    grid.line(row)
-                ))
-            })?;
+        for (&row, values) in read.rows.iter().zip(values) {
             for (column, value) in columns.iter_mut().zip(values) {
                 column[row] = Some(value);
             }
         }
         Ok(columns)
-    }
-
-    /// The value, and deviation and interval of a measurement, at a point.
-    fn intervals(
-        &self,
-        level: f64,
-    ) -> Result<impl Fn(&[f64]) -> std::result::Result<[f64; 4], kgard::Error> + '_> {
-        let tuned = self.tuned.as_ref().ok_or_else(|| {
-            Error::usage(
-                "--interval: this model was fitted with numbers that were given, and does not \
-                 know its noise: fit it without --sigma or without --lambda",
-            )
-        })?;
-        let uncertainty = tuned.uncertainty()?;
-        Ok(move |x: &[f64]| {
-            let prediction = uncertainty.at(x)?;
-            let (low, high) = prediction.interval(level)?;
-            Ok([prediction.value, prediction.total_deviation(), low, high])
-        })
     }
 
     /// The name of the column of predictions: that of the target, unless the grid
@@ -126,15 +117,17 @@ impl Model {
         };
         let name = self.prediction_name(&header)?;
         header.push(name.clone());
+        let function = self.function()?;
         match level {
             None => {
-                let function = self.function()?;
-                let columns = self.evaluate(grid, |x| Ok([function.at(x)?]))?;
+                let columns = self.evaluate(grid, |x| {
+                    x.chunks_exact(self.dim()).map(|x| Ok([function.at(x)?])).collect()
+                })?;
                 with_columns(grid, &header, |row, column| columns[column][row].map(shortest))
             }
             Some(level) => {
                 header.extend(["std", "low", "high"].map(|what| format!("{name}_{what}")));
-                let columns = self.evaluate(grid, self.intervals(level)?)?;
+                let columns = self.evaluate(grid, |x| function.intervals(level, x))?;
                 with_columns(grid, &header, |row, column| columns[column][row].map(shortest))
             }
         }

@@ -55,6 +55,28 @@ impl Drop for Work {
     }
 }
 
+/// A bar of values that are done, with the time that is left.
+pub(crate) struct Progress(ProgressBar);
+
+impl Progress {
+    pub(crate) fn begin(total: u64) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(total), progress_target());
+        set_style(&bar, "{elapsed} {wide_bar} {pos} of {len} values, {eta} left");
+        bar.enable_steady_tick(TICK);
+        Self(bar)
+    }
+
+    pub(crate) fn bar(&self) -> &ProgressBar {
+        &self.0
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
 /// Gives a bar a style, unless indicatif does not understand it.
 pub(crate) fn set_style(bar: &ProgressBar, template: &str) {
     if let Ok(style) = ProgressStyle::with_template(template) {

@@ -14,6 +14,9 @@ use kgard::{Outlier, StopReason, Tunable};
 use serde::Serialize;
 use std::fmt::Write;
 
+/// Outliers that the summary lists, the first ones.
+const LISTED: usize = 200;
+
 /// A fit and what it was made of.
 #[derive(Debug)]
 pub(crate) struct Report<'a> {
@@ -94,7 +97,7 @@ impl Report<'_> {
             iterations: solution.iterations,
             stop_reason: solution.stop_reason.name(),
             r_squared: self.r_squared()?,
-            noise: self.tuned.map(Tuned::noise).or_else(|| self.many?.noise),
+            noise: self.tuned.map(Tuned::noise).or_else(|| Some(self.many?.noise)),
             way: self.many.map(|many| many.way.as_str()),
             loo_error: self.tuned.map(Tuned::left_out_error),
             uneven_noise: self.tuned.map(Tuned::has_uneven_noise),
@@ -144,9 +147,7 @@ impl Report<'_> {
         } else if let Some(many) = self.many {
             rows[2].1 = shown(&many.kernel);
             rows.insert(2, ("way", many.way.clone()));
-            if let Some(noise) = many.noise {
-                rows.push(("noise", short(noise)));
-            }
+            rows.push(("noise", short(many.noise)));
         } else {
             rows.push(("residual norm", short(solution.residual_norm)));
             rows.push(("iterations", solution.iterations.to_string()));
@@ -161,6 +162,10 @@ impl Report<'_> {
         if !solution.outliers.is_empty() {
             text.push('\n');
             text.push_str(&aligned(&self.outliers()));
+            let more = solution.outliers.len().saturating_sub(LISTED);
+            if more > 0 {
+                let _ = writeln!(text, "  and {more} more: --json has all of them");
+            }
         }
         text
     }
@@ -197,7 +202,7 @@ impl Report<'_> {
         }
         titles.push("off by".into());
         let mut rows = vec![titles];
-        for outlier in &self.solution.outliers {
+        for outlier in self.solution.outliers.iter().take(LISTED) {
             let mut row = vec![data.rows[outlier.index].to_string()];
             let point = &data.inputs[outlier.index * data.dim..][..data.dim];
             row.extend(point.iter().zip(&data.times).map(|(&x, time)| match time {

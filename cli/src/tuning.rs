@@ -5,8 +5,11 @@ use crate::data::Data;
 use crate::error::{Error, Result};
 use crate::kernel::Choice;
 use crate::many;
+use crate::messages::note;
 use crate::method::{Method, Recipe, StopArg};
+use crate::number::counted;
 use crate::penalty::{Norm, Penalty};
+use crate::progress::Work;
 use kgard::Points;
 use kgard::kernel::AnyKernel;
 use kgard::tune::{Trend, Tuner};
@@ -20,6 +23,7 @@ pub(crate) fn choose(
     args: &FitArgs,
     points: Points<'_, f64>,
     data: &Data,
+    work: &Work,
 ) -> Result<(Choice, Recipe)> {
     let y = &data.y;
     let weights = data.weights.as_deref().unwrap_or_default();
@@ -47,10 +51,17 @@ pub(crate) fn choose(
     if is_automatic(args) && takes_way_of_many(args, &kernel, points, lambda, weights) {
         let (_, norm, _) = args.penalty.parts(Norm::Rkhs)?;
         if norm == Norm::Rkhs {
-            let many = Box::new(many::fit(args, &kernel, points, y)?);
+            let many = Box::new(many::fit(args, &kernel, points, data, work)?);
             let penalty = Penalty { lambda: many.lambda, norm, border: None };
             return Ok((many.choice(), Recipe::Many { penalty, many }));
         }
+    }
+    if points.dim() == 1 && points.len() > many::MANY && kernel.as_radial().is_some() {
+        note(&format!(
+            "{} with the {kernel} kernel take time in proportion to the cube of their number; \
+             --kernel matern52, the smoothest that is exact on a line in O(n), takes seconds",
+            counted(points.len(), "point")
+        ));
     }
     crate::memory::check_room(points.len())?;
     let mut tuner = tuner(args, kernel, points.dim());
@@ -115,9 +126,9 @@ fn takes_way_of_many(
     lambda: Option<f64>,
     weights: &[f64],
 ) -> bool {
-    let plain = lambda.is_none() && weights.is_empty() && !args.raw;
+    let plain = lambda.is_none() && !args.raw;
     let plain = plain && args.trend() == Trend::Automatic && args.method == Method::Kgard;
-    plain && many::suits(args, kernel, points)
+    plain && many::suits(args, kernel, points, weights)
 }
 
 /// Whether the tuner's own model is the result: it finds the outliers itself, and

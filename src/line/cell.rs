@@ -12,16 +12,11 @@ pub(super) const NONE: u32 = u32::MAX;
 ///
 /// `G` is [`Markov::Gap`](super::Markov::Gap), `D` the number of states and `B`
 /// that of unpenalised columns.
+///
+/// What every search of a block looks at comes first and is one line of a cache, about.
 #[derive(Debug, Clone, Copy)]
+#[repr(C)]
 pub struct Cell<T, G, const D: usize, const B: usize> {
-    pub(super) x: T,
-    pub(super) y: T,
-    /// The standard deviation $s_i$ of the noise, relative to that of the others.
-    pub(super) deviation: T,
-    /// The distance from the point before it in the list.
-    pub(super) gap: G,
-    pub(super) left: Left<T, D, B>,
-    pub(super) right: Right<T, D, B>,
     /// Of $y$ without a bias, divided by $s_i$. Zero if the point is not in the
     /// list; then, in the end, the prediction of it.
     pub(super) residual: T,
@@ -30,6 +25,10 @@ pub struct Cell<T, G, const D: usize, const B: usize> {
     /// $H_{ii}$ without a bias. In the end, for a point not in the list, the
     /// variance of its prediction.
     pub(super) diagonal: T,
+    pub(super) x: T,
+    pub(super) y: T,
+    /// The standard deviation $s_i$ of the noise, relative to that of the others.
+    pub(super) deviation: T,
     /// Neighbours in the list of points that are in.
     pub(super) previous: u32,
     pub(super) next: u32,
@@ -38,6 +37,10 @@ pub struct Cell<T, G, const D: usize, const B: usize> {
     /// Where its score is counted.
     pub(super) bin: u16,
     pub(super) role: Role,
+    /// The distance from the point before it in the list.
+    pub(super) gap: G,
+    pub(super) left: Left<T, D, B>,
+    pub(super) right: Right<T, D, B>,
 }
 
 /// What a point is.

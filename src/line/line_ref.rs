@@ -229,7 +229,13 @@ pub struct Predicted<T> {
 }
 
 impl<T: Real> Predicted<T> {
-    /// The interval that holds $f(x)$ with probability `level`.
+    /// A measurement at the same place, with noise of this standard deviation.
+    #[must_use]
+    pub fn of_measurement(&self, noise: T) -> Self {
+        Self { deviation: self.deviation.hypot(noise), ..*self }
+    }
+
+    /// The interval that holds $f(x)$, or the measurement, with probability `level`.
     ///
     /// # Errors
     /// [`Error::NotPositive`] if `level` is not between 0 and 1.

@@ -1,5 +1,6 @@
 //! How sure a function is that was fitted with all of its kernel matrix.
 
+use super::normal::inner;
 use crate::linalg::cholesky::{self, factor_scratch_len};
 use crate::linalg::zeros;
 use crate::{Error, Kernel, Points, Real};
@@ -28,7 +29,7 @@ impl<'a, T: Real, K: Kernel<T>> Dense<'a, T, K> {
         cholesky::factor(&mut factor, m, &mut scratch)?;
         let mut ones = vec![T::one(); m];
         cholesky::forward(&factor, &mut ones, 0);
-        let total = super::search::inner(&ones, &ones);
+        let total = inner(&ones, &ones);
         Ok(Self { points, kernel, factor, ones, total })
     }
 
@@ -38,8 +39,8 @@ impl<'a, T: Real, K: Kernel<T>> Dense<'a, T, K> {
         let mut row = vec![T::zero(); self.ones.len()];
         self.kernel.evaluate_row(x, self.points, &mut row);
         cholesky::forward(&self.factor, &mut row, 0);
-        let explained = super::search::inner(&row, &row);
-        let bias = T::one() - super::search::inner(&self.ones, &row);
+        let explained = inner(&row, &row);
+        let bias = T::one() - inner(&self.ones, &row);
         let left = self.kernel.evaluate(x, x) - explained + bias * bias / self.total;
         left.max(T::zero())
     }

@@ -1,8 +1,9 @@
 //! Points in space with a kernel matrix of low rank.
 
+use super::bounds::Search;
 use super::features::Features;
 use super::found::Found;
-use super::search::{Normal, Search, inner};
+use super::normal::{Normal, inner};
 use crate::linalg::cholesky;
 use crate::linalg::multiply;
 use crate::real::count;

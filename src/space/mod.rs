@@ -39,10 +39,13 @@
 //! The penalty is $\lambda \lVert f \rVert_{\mathcal H}^2$ with a free bias,
 //! [`Regularizer::rkhs`](crate::Regularizer::rkhs).
 
+mod automatic;
+mod bounds;
 mod dense;
 mod features;
 mod found;
 mod low_rank;
+mod normal;
 mod regions;
 mod search;
 #[cfg(feature = "serde")]
@@ -56,6 +59,7 @@ pub use low_rank::{LowRank, LowRankFit};
 pub use regions::{Regions, RegionsFit};
 pub use tuner::{SpaceTuned, SpaceTuner};
 
+use crate::line::Predicted;
 use crate::real::count;
 use crate::{Error, Fit, Kernel, Plan, Points, Real, Regularizer, Stop};
 use alloc::vec::Vec;
@@ -277,13 +281,19 @@ impl<T: Real, K: Kernel<T>> SpaceFit<T, K> {
     pub fn predict_with_deviations<'x>(
         &self,
         x: impl Into<Points<'x, T>>,
-    ) -> Result<Vec<(T, T)>, Error>
+    ) -> Result<Vec<Predicted<T>>, Error>
     where
         K: Sync,
     {
         let x = x.into();
         match &self.function {
-            Function::LowRank(fit) => x.iter().map(|x| fit.predict_with_deviation(x)).collect(),
+            Function::LowRank(fit) => {
+                let at = |x| {
+                    let (mean, deviation) = fit.predict_with_deviation(x)?;
+                    Ok(Predicted { mean, deviation })
+                };
+                x.iter().map(at).collect()
+            }
             Function::Regions(fit) => fit.predict_with_deviations(x),
             Function::Exact(exact) => {
                 let points = exact.fit.points();
@@ -293,7 +303,10 @@ impl<T: Real, K: Kernel<T>> SpaceFit<T, K> {
                 let own = Points::of_dim(&own, dim);
                 let dense = Dense::new(own, exact.fit.kernel(), self.lambda)?;
                 let scale = exact.noise() / self.lambda.sqrt();
-                let at = |x| Ok((self.predict(x)?, scale * dense.variance(x).sqrt()));
+                let at = |x| {
+                    let deviation = scale * dense.variance(x).sqrt();
+                    Ok(Predicted { mean: self.predict(x)?, deviation })
+                };
                 x.iter().map(at).collect()
             }
         }

@@ -4,6 +4,7 @@ use super::dense::Dense;
 use super::found::Found;
 use super::threshold::{Trace, Tracing, threshold};
 use super::tree::{Cell, Tree};
+use crate::line::Predicted;
 use crate::parallel::each;
 use crate::real::count;
 use crate::regression::stop::Rule;
@@ -304,7 +305,7 @@ impl<T: Real, K: Kernel<T>> RegionsFit<T, K> {
     pub fn predict_with_deviations<'x>(
         &self,
         x: impl Into<Points<'x, T>>,
-    ) -> Result<Vec<(T, T)>, Error>
+    ) -> Result<Vec<Predicted<T>>, Error>
     where
         K: Sync,
     {
@@ -320,12 +321,14 @@ impl<T: Real, K: Kernel<T>> RegionsFit<T, K> {
             let points = Points::of_dim(&part.points, self.dim);
             let dense = Dense::new(points, &self.kernel, self.lambda)?;
             let at = |&i: &usize| {
-                let value = self.predict(all[i])?;
-                Ok((i, (value, scale * dense.variance(all[i]).sqrt())))
+                let mean = self.predict(all[i])?;
+                let deviation = scale * dense.variance(all[i]).sqrt();
+                Ok((i, Predicted { mean, deviation }))
             };
             asked.iter().map(at).collect::<Result<Vec<_>, Error>>()
         });
-        let mut out = vec![(T::zero(), T::zero()); all.len()];
+        let none = Predicted { mean: T::zero(), deviation: T::zero() };
+        let mut out = vec![none; all.len()];
         for answer in answers {
             for (i, predicted) in answer? {
                 out[i] = predicted;

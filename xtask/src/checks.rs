@@ -1,7 +1,7 @@
 //! The checks that take nothing but the ordinary toolchain.
 
 use crate::steps::{Outcome, Trouble, failed};
-use crate::tools::{answer, cargo, expect_failure, root, run, target_dir};
+use crate::tools::{answer, cargo, expect_failure, root, run, target_dir, with_arguments};
 
 /// The packages of the other workspace that compile for this machine.
 const FIRMWARE_HERE: &str = "-p kgard-firmware-common -p kgard-freestanding";
@@ -168,6 +168,26 @@ pub(crate) fn pictures(directory: &str) -> Outcome {
 /// The benchmarks of the library.
 pub(crate) fn benchmarks() -> Outcome {
     run(cargo("bench -p kgard"))
+}
+
+/// What `benches/line_rivals.py` imports.
+const RIVALS: &str = "numpy==2.4.6 scipy==1.17.1 statsmodels==0.15.0 celerite2==0.3.3";
+
+/// Long series, beside rivals in an environment of their own.
+pub(crate) fn line() -> Outcome {
+    let environment = target_dir().join("line-rivals");
+    let bin = environment.join(if cfg!(windows) { "Scripts" } else { "bin" });
+    let python = bin.join(format!("python{}", std::env::consts::EXE_SUFFIX));
+    if !python.is_file() {
+        let mut make = with_arguments("python3", "-m venv");
+        make.arg(&environment);
+        run(make)
+            .map_err(|_| Trouble::Skipped("install Python 3 with venv, and try again".into()))?;
+    }
+    run(with_arguments(&python, &format!("-m pip install --quiet {RIVALS}")))?;
+    let mut bench = cargo("bench -p kgard --bench line -- --write --python");
+    bench.arg(python);
+    run(bench)
 }
 
 /// The tuner on the problems in a folder.

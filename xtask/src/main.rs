@@ -43,6 +43,8 @@ usage: cargo xtask COMMAND
                    the classifier's weights in models/, from the pictures in
                    DIR or in target/pictures
   bench            the benchmarks
+  bench line       long series, beside rivals that it installs with pip into
+                   target/; puts the tables into BENCHMARKS.md
   bench regression --problems DIR
                    the tuner on regression problems, beside rivals";
 
@@ -81,6 +83,7 @@ fn main() -> ExitCode {
             steps.run("train", || train::train(Some(directory)));
         }
         ["bench"] => steps.run("benchmarks", checks::benchmarks),
+        ["bench", "line"] => steps.run("line", checks::line),
         ["bench", "regression", "--problems", directory] => {
             steps.run("regression", || checks::regression(directory));
         }

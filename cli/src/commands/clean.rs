@@ -2,16 +2,17 @@
 
 use crate::error::{Error, Result};
 use crate::input::Source;
+use crate::line::{self, Family, Samples};
 use crate::messages::{instead_of_stdout, message, note};
 use crate::metrics::json;
 use crate::number::{counted, short};
 use crate::output::{Staged, is_stdout, to_stdout};
 use crate::prediction::{shortest, with_columns};
+use crate::progress::{Progress, Work};
 use crate::table::{Content, Missing, Table};
 use crate::text::visible;
 use clap::{Args, ValueEnum};
-use kgard::line::{LineTuned, LineTuner, MarkovOf};
-use kgard::{Laplacian, Matern32, Matern52};
+use indicatif::ProgressBar;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -58,6 +59,9 @@ pub(crate) struct CleanArgs {
     /// Rows with the same entry in this column are one series
     #[arg(long, value_name = "COLUMN")]
     by: Option<String>,
+    /// A column of positive weights, one per row: 1 / variance of its noise
+    #[arg(long, value_name = "COLUMN")]
+    weights: Option<String>,
     /// The kernel, which sets how smooth the function is; `auto` tries all three
     #[arg(long, value_enum, default_value_t = Smoothness::Matern32)]
     kernel: Smoothness,
@@ -82,6 +86,18 @@ enum Smoothness {
     Auto,
 }
 
+impl Smoothness {
+    /// None: any.
+    fn family(self) -> Option<Family> {
+        match self {
+            Self::Matern12 => Some(Family::Matern12),
+            Self::Matern32 => Some(Family::Matern32),
+            Self::Matern52 => Some(Family::Matern52),
+            Self::Auto => None,
+        }
+    }
+}
+
 fn probability(text: &str) -> std::result::Result<f64, String> {
     match text.parse::<f64>() {
         Ok(p) if p > 0.0 && p < 1.0 => Ok(p),
@@ -94,8 +110,7 @@ fn probability(text: &str) -> std::result::Result<f64, String> {
 struct Task {
     /// Rows of the table.
     rows: Vec<usize>,
-    time: Vec<f64>,
-    y: Vec<f64>,
+    samples: Samples,
     /// Which of the value columns.
     column: usize,
     key: Option<String>,
@@ -135,8 +150,13 @@ pub(super) fn run(args: &CleanArgs) -> Result<()> {
     let columns = Columns::new(args, &table)?;
     let tasks = columns.tasks(&table)?;
     let name = |task: &Task| columns.names[task.column].as_str();
-    let cleaned: Vec<Option<Cleaned>> =
-        tasks.par_iter().map(|task| clean(task, args, name(task), &table)).collect();
+    let total: usize = tasks.iter().map(|task| task.rows.len()).sum();
+    // One series has no parts to count; its time is shown.
+    let bar = (tasks.len() > 1).then(|| Progress::begin(total as u64));
+    let work = (tasks.len() == 1).then(|| Work::begin(format!("cleaning {total} values")));
+    let clean = |task| clean(task, args, name(task), &table, bar.as_ref().map(Progress::bar));
+    let cleaned: Vec<Option<Cleaned>> = tasks.par_iter().map(clean).collect();
+    drop((bar, work));
 
     let mut staged = Staged::default();
     staged.add(&args.output, columns.written(&table, &tasks, &cleaned)?)?;
@@ -183,6 +203,7 @@ struct Columns {
     time: Option<usize>,
     values: Vec<usize>,
     by: Option<usize>,
+    weights: Option<usize>,
     /// Of all columns.
     header: Vec<String>,
     /// Of the values.
@@ -192,17 +213,20 @@ struct Columns {
 impl Columns {
     fn new(args: &CleanArgs, table: &Table) -> Result<Self> {
         let by = args.by.as_ref().map(|name| table.column(name)).transpose()?;
+        let weights = args.weights.as_ref().map(|name| table.column(name)).transpose()?;
+        let is_other = |c: usize| Some(c) == by || Some(c) == weights;
+        let others = usize::from(by.is_some()) + usize::from(weights.is_some());
         let time = match &args.time {
             Some(name) => Some(table.column(name)?),
             // A single column has no time.
-            None => (0..table.width())
-                .find(|&c| Some(c) != by)
-                .filter(|_| table.width() > 1 + usize::from(by.is_some())),
+            None => {
+                (0..table.width()).find(|&c| !is_other(c)).filter(|_| table.width() > 1 + others)
+            }
         };
         let mut values: Vec<usize> =
             args.values.iter().map(|name| table.column(name)).collect::<Result<_>>()?;
         if values.is_empty() {
-            values = (0..table.width()).filter(|&c| Some(c) != time && Some(c) != by).collect();
+            values = (0..table.width()).filter(|&c| Some(c) != time && !is_other(c)).collect();
         }
         let header = match table.header() {
             Some(names) => names.to_vec(),
@@ -213,9 +237,9 @@ impl Columns {
             return fail("there is no column of values beside that of time: give one".into());
         }
         for (i, &column) in values.iter().enumerate() {
-            if Some(column) == time || Some(column) == by || values[..i].contains(&column) {
+            if Some(column) == time || is_other(column) || values[..i].contains(&column) {
                 return fail(format!(
-                    "column {} is asked for twice: give each of --time, --values and --by \
+                    "column {} is asked for twice: give each of --time, --values, --by and --weights \
                      another one",
                     header[column]
                 ));
@@ -227,7 +251,7 @@ impl Columns {
             }
         }
         let names = values.iter().map(|&column| header[column].clone()).collect();
-        Ok(Self { time, values, by, header, names })
+        Ok(Self { time, values, by, weights, header, names })
     }
 
     /// Every value column of every series.
@@ -240,6 +264,7 @@ impl Columns {
         };
         let values: Vec<Vec<f64>> =
             self.values.iter().map(|&column| values(table, column)).collect::<Result<_>>()?;
+        let weights = self.weights.map(|column| weights(table, column)).transpose()?;
         let mut series: Vec<(Option<String>, Vec<usize>)> = Vec::new();
         let mut known: HashMap<&str, usize> = HashMap::new();
         for row in 0..table.len() {
@@ -253,9 +278,10 @@ impl Columns {
         let mut tasks = Vec::new();
         for (key, rows) in series {
             for (column, values) in values.iter().enumerate() {
-                let of = |all: &[f64]| rows.iter().map(|&row| all[row]).collect();
-                let (time, y) = (of(&time), of(values));
-                tasks.push(Task { rows: rows.clone(), time, y, column, key: key.clone() });
+                let of = |all: &[f64]| rows.iter().map(|&row| all[row]).collect::<Vec<f64>>();
+                let weights = weights.as_ref().map(|weights| of(weights));
+                let samples = Samples::new(of(&time), of(values), weights.as_deref());
+                tasks.push(Task { rows: rows.clone(), samples, column, key: key.clone() });
             }
         }
         Ok(tasks)
@@ -285,7 +311,7 @@ impl Columns {
         let header: Vec<String> = self.header.iter().cloned().chain(new).collect();
         with_columns(table, &header, |row, column| {
             let (at, i) = places[row * self.values.len() + column / NEW.len()];
-            let y = tasks[at].y[i];
+            let y = tasks[at].samples.y[i];
             let is_wrong = wrong[at][i];
             let cleaned = cleaned[at].as_ref();
             match NEW[column % NEW.len()] {
@@ -309,90 +335,70 @@ fn values(table: &Table, column: usize) -> Result<Vec<f64>> {
     Ok(values)
 }
 
+/// A column of weights.
+fn weights(table: &Table, column: usize) -> Result<Vec<f64>> {
+    let weights = table.numbers(&[column])?;
+    match weights.iter().position(|&weight| !(weight > 0.0)) {
+        None => Ok(weights),
+        Some(row) => Err(Error::failed(format!(
+            "{}: {}: the weight {} is not positive: correct it or remove the row",
+            table.name(),
+            table.at(row, column),
+            weights[row]
+        ))),
+    }
+}
+
 /// Cleans one series; `None`, with a warning, if it has too few values.
-fn clean(task: &Task, args: &CleanArgs, column: &str, table: &Table) -> Option<Cleaned> {
-    let done = match args.kernel {
-        Smoothness::Matern12 => tuned(task, Laplacian::new).and_then(|it| it.clean(args)),
-        Smoothness::Matern32 => tuned(task, Matern32::new).and_then(|it| it.clean(args)),
-        Smoothness::Matern52 => tuned(task, Matern52::new).and_then(|it| it.clean(args)),
-        Smoothness::Auto => automatic(task, args),
-    };
-    let mut cleaned = done
+fn clean(
+    task: &Task,
+    args: &CleanArgs,
+    column: &str,
+    table: &Table,
+    progress: Option<&ProgressBar>,
+) -> Option<Cleaned> {
+    let cleaned = fitted(task, args, column);
+    let cleaned = cleaned
         .inspect_err(|error| {
             let key = task.key.as_ref().map_or_else(String::new, |key| format!("{key}, "));
             let series = format!("{}: {key}{column}", table.name());
             note(&format!("{}: left as it is: {error}", visible(&series)));
         })
-        .ok()?;
-    column.clone_into(&mut cleaned.report.column);
-    Some(cleaned)
+        .ok();
+    if let Some(progress) = progress {
+        progress.inc(task.rows.len() as u64);
+    }
+    cleaned
 }
 
-/// A kernel that was tuned on a task.
-struct Chosen<'a, F> {
-    task: &'a Task,
-    family: F,
-    tuned: LineTuned<f64>,
-}
-
-fn tuned<K, F, const D: usize>(
+/// The function of a series, tuned.
+fn fitted(
     task: &Task,
-    family: F,
-) -> std::result::Result<Chosen<'_, F>, kgard::Error>
-where
-    K: MarkovOf<f64, D> + Clone,
-    F: Fn(f64) -> K + Copy,
-{
-    let tuned = LineTuner::new(&task.time, family)?.tune(&task.y)?;
-    Ok(Chosen { task, family, tuned })
-}
-
-impl<F> Chosen<'_, F> {
-    fn clean<K, const D: usize>(
-        self,
-        args: &CleanArgs,
-    ) -> std::result::Result<Cleaned, kgard::Error>
-    where
-        K: MarkovOf<f64, D> + Clone,
-        F: Fn(f64) -> K + Copy,
-    {
-        let Self { task, family, tuned } = self;
-        let fit = LineTuner::new(&task.time, family)?.fit_tuned(&task.y, &tuned)?;
-        let predicted = fit.predict_many(&task.time)?;
-        let intervals = predicted.iter().map(|at| at.interval(args.interval));
-        let intervals: Vec<(f64, f64)> = intervals.collect::<std::result::Result<_, _>>()?;
-        let outliers = fit.support().to_vec();
-        let report = Report {
-            key: task.key.clone(),
-            column: String::new(),
-            n: task.y.len(),
-            missing: task.y.iter().filter(|y| y.is_nan()).count(),
-            outliers: outliers.len(),
-            kernel: ["", "matern12", "matern32", "matern52"][D],
-            length: tuned.length,
-            lambda: tuned.lambda,
-            noise: fit.noise(),
-        };
-        Ok(Cleaned {
-            smooth: predicted.iter().map(|at| at.mean).collect(),
-            intervals,
-            outliers,
-            report,
-        })
-    }
-}
-
-/// The kernel of least description length.
-fn automatic(task: &Task, args: &CleanArgs) -> std::result::Result<Cleaned, kgard::Error> {
-    let rough = tuned(task, Laplacian::new)?;
-    let middle = tuned(task, Matern32::new)?;
-    let smooth = tuned(task, Matern52::new)?;
-    let (a, b, c) = (rough.tuned.score, middle.tuned.score, smooth.tuned.score);
-    if a < b && a < c {
-        rough.clean(args)
-    } else if b <= c {
-        middle.clean(args)
-    } else {
-        smooth.clean(args)
-    }
+    args: &CleanArgs,
+    column: &str,
+) -> std::result::Result<Cleaned, kgard::Error> {
+    let samples = &task.samples;
+    let chosen = line::choose(samples, args.kernel.family(), &|_| ())?;
+    let function = chosen.fit(samples)?;
+    let predicted = samples.x.iter().map(|&x| function.at(x));
+    let predicted: Vec<_> = predicted.collect::<std::result::Result<_, _>>()?;
+    let intervals = predicted.iter().map(|at| at.interval(args.interval));
+    let intervals: Vec<(f64, f64)> = intervals.collect::<std::result::Result<_, _>>()?;
+    let report = Report {
+        key: task.key.clone(),
+        column: column.to_owned(),
+        n: samples.y.len(),
+        missing: samples.y.iter().filter(|y| y.is_nan()).count(),
+        outliers: chosen.outliers().len(),
+        kernel: chosen.family.name(),
+        length: chosen.length,
+        lambda: chosen.lambda,
+        noise: function.noise(),
+    };
+    Ok(Cleaned {
+        smooth: predicted.iter().map(|at| at.mean).collect(),
+        intervals,
+        outliers: chosen.outliers().to_vec(),
+        report,
+    })
 }

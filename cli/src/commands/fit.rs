@@ -3,7 +3,6 @@
 use crate::args::FitArgs;
 use crate::error::{Error, Result};
 use crate::input::{Source, not_both_stdin};
-use crate::many::{MANY, Many};
 use crate::messages::{detail, instead_of_stdout, message, warn};
 use crate::method::{Method, Recipe, Solution, median};
 use crate::model::{Head, Model};
@@ -35,7 +34,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
     let start = Instant::now();
     let size = counted(points.len(), "point");
     let work = Work::begin(format!("choosing parameters for {size}"));
-    let (kernel, recipe) = choose(args, points, &data)?;
+    let (kernel, recipe) = choose(args, points, &data, &work)?;
     // Tuned models have units of their own.
     let centre = (recipe.is_given() && !args.raw).then(|| median(&data.y));
     if centre.is_none() {
@@ -61,7 +60,6 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
         Recipe::Many { many, .. } => (None, Some(many)),
         _ => (None, None),
     };
-    check_many(args, many.as_deref())?;
     if points.dim() == 1 && (tuned.is_some() || many.is_some()) {
         warn_of_runs(&data.inputs, &solution);
     }
@@ -91,10 +89,11 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
         target: data.target_name.clone(),
         times: data.times_or_nothing(),
         bias: solution.bias,
-        coefficients: solution.coefficients.clone(),
-        points: expanded_in(many.as_deref(), points),
+        coefficients: if many.is_some() { vec![] } else { solution.coefficients.clone() },
+        points: if many.is_some() { vec![] } else { points.iter().map(<[f64]>::to_vec).collect() },
         slopes: tuned.as_ref().map(|tuned| tuned.slopes()).unwrap_or_default(),
         tuned,
+        many: many.map(|many| many.saved),
     };
     let mut staged = Staged::default();
     if let Some(path) = &args.output {
@@ -123,35 +122,6 @@ pub(crate) fn run(args: &FitArgs) -> Result<()> {
         Ok(())
     } else {
         to_stdout(text.as_bytes())
-    }
-}
-
-/// The points that the function is expanded in.
-fn expanded_in(many: Option<&Many>, points: Points<'_, f64>) -> Vec<Vec<f64>> {
-    let of_its_own = many.and_then(|many| many.expansion.as_ref()?.points.as_ref());
-    match of_its_own {
-        Some(own) => own.chunks_exact(points.dim()).map(<[f64]>::to_vec).collect(),
-        None => points.iter().map(<[f64]>::to_vec).collect(),
-    }
-}
-
-/// Options that a fit of many points has no answer to.
-fn check_many(args: &FitArgs, many: Option<&Many>) -> Result<()> {
-    let Some(many) = many else { return Ok(()) };
-    if args.interval.is_some() {
-        return Err(Error::usage(format!(
-            "--interval is for at most {MANY} points here: drop it, fit a part of the rows, or \
-             clean a series with `kgard clean`, which has intervals"
-        )));
-    }
-    let wanted = [(args.output.is_some(), "-o"), (args.predict.is_some(), "--predict")];
-    match wanted.into_iter().find(|(given, _)| *given) {
-        Some((_, option)) if many.expansion.is_none() => Err(Error::failed(format!(
-            "{option}: the function has too many features for one expansion, and was fitted in \
-             {}: drop {option}, or fit a part of the rows",
-            many.way
-        ))),
-        _ => Ok(()),
     }
 }
 

@@ -8,20 +8,32 @@ use super::frame::Chart;
 use super::{Axis, FONT, Frame, Mark, Picture, round_number};
 use crate::table::TimeScale;
 use plotters::coord::Shift;
-use plotters::prelude::{Color, DrawingArea, DrawingBackend, PathElement, Polygon, RGBColor, Text};
+use plotters::prelude::{
+    Color, DrawingArea, DrawingBackend, PathElement, Polygon, RGBColor, Rectangle, Text,
+};
 use plotters::style::IntoFont;
+use std::collections::HashSet;
 
 const DATA: RGBColor = RGBColor(70, 110, 160);
 const FUNCTION: RGBColor = RGBColor(20, 20, 20);
 const BAND: RGBColor = RGBColor(212, 220, 232);
+/// Of columns of a long series.
+const DATA_RANGE: RGBColor = RGBColor(132, 164, 204);
 const OUTLIER: RGBColor = RGBColor(205, 60, 20);
 
+/// Size of the marks of many outliers.
+const SMALL: f64 = 0.5;
 /// Labels are `LETTER` wide per letter and `LABEL` high.
 const LABEL: f64 = 13.0;
 const LETTER: f64 = 8.5;
 /// Outliers farther out than this many times the height of the rest are drawn
 /// at the edge.
 const FAR: f64 = 1.5;
+
+/// More outliers than this have no ring and no label: the report lists them.
+const LABELLED: usize = 200;
+/// Of more, one is drawn in each square of so many units.
+const THINNED: f64 = 2.0;
 
 /// What is drawn.
 #[derive(Debug)]
@@ -32,6 +44,9 @@ pub(crate) struct FitPlot {
     pub(crate) x_time: Option<TimeScale>,
     pub(crate) y_name: String,
     pub(crate) points: Vec<(f64, f64)>,
+    /// The place, the least and the largest of the data in each column of a long series,
+    /// outliers not counted; empty where each point is drawn.
+    pub(crate) columns: Vec<(f64, f64, f64)>,
     pub(crate) line: Vec<(f64, f64)>,
     pub(crate) line_name: &'static str,
     /// Where the function is thought to be, if that is known.
@@ -114,6 +129,9 @@ impl FitPlot {
                 && b[3] < f64::from(bottom)
         };
         let mut marks = Vec::new();
+        if self.outliers.len() > LABELLED {
+            return self.draw_many_outliers(area, scale, frame, chart);
+        }
         for &index in &self.outliers {
             let (x, y) = self.points[index];
             let shown = (x.clamp(x_range.0, x_range.1), y.clamp(y_range.0, y_range.1));
@@ -154,6 +172,64 @@ impl FitPlot {
     }
 }
 
+impl FitPlot {
+    /// Dots at outliers, those that would cover each other once, and arrows at the
+    /// edge.
+    fn draw_many_outliers<B: DrawingBackend>(
+        &self,
+        area: &DrawingArea<B, Shift>,
+        scale: f64,
+        frame: &Frame,
+        chart: &Chart<'_, B>,
+    ) -> Result<(), String> {
+        let (x_range, y_range) = (frame.x.range, frame.y.range);
+        let cell = (THINNED * scale).max(1.0);
+        let mut taken = HashSet::new();
+        for &index in &self.outliers {
+            let (x, y) = self.points[index];
+            let shown = (x.clamp(x_range.0, x_range.1), y.clamp(y_range.0, y_range.1));
+            let at = chart.backend_coord(&shown);
+            let square = |x: i32| round_number(f64::from(x) / cell);
+            if !taken.insert((square(at.0), square(at.1))) {
+                continue;
+            }
+            if (y_range.0..=y_range.1).contains(&y) {
+                Mark::Dot(OUTLIER).draw(area, at, scale * SMALL)?;
+            } else if y > y_range.1 {
+                Mark::Up(OUTLIER).draw(area, at, scale * SMALL)?;
+            } else {
+                Mark::Down(OUTLIER).draw(area, at, scale * SMALL)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A bar from the least to the largest of each column.
+    fn draw_columns<B: DrawingBackend>(
+        &self,
+        area: &DrawingArea<B, Shift>,
+        scale: f64,
+        chart: &Chart<'_, B>,
+    ) -> Result<(), String> {
+        let half = round_number(0.5 * scale).max(1);
+        let mut next = None;
+        for &(x, low, high) in &self.columns {
+            let (left, top) = chart.backend_coord(&(x, high));
+            let (_, bottom) = chart.backend_coord(&(x, low));
+            // Columns side by side touch.
+            let begin = match next {
+                Some(next) if left - half <= next + half => next,
+                _ => left - half,
+            };
+            next = Some(left + half);
+            let corners = [(begin, top - half), (left + half, bottom + half)];
+            let bar = Rectangle::new(corners, DATA_RANGE.filled());
+            area.draw(&bar).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+}
+
 impl Picture for FitPlot {
     fn draw<B: DrawingBackend>(
         &self,
@@ -162,12 +238,20 @@ impl Picture for FitPlot {
     ) -> Result<(), String> {
         let frame = self.frame()?;
         let (x_range, y_range) = (frame.x.range, frame.y.range);
-        let mut marks = vec![(Mark::Dot(DATA), "data"), (Mark::Line(FUNCTION), self.line_name)];
+        let data = match self.columns[..] {
+            [] => (Mark::Dot(DATA), "data"),
+            _ => (Mark::Bar(DATA_RANGE), "data, from least to largest"),
+        };
+        let mut marks = vec![data, (Mark::Line(FUNCTION), self.line_name)];
         if let Some(band) = &self.band {
             marks.push((Mark::Band(BAND), &band.name));
         }
         if !self.outliers.is_empty() {
-            marks.push((Mark::Ring(OUTLIER), "outliers, with their rows (from 0)"));
+            marks.push(if self.outliers.len() > LABELLED {
+                (Mark::Dot(OUTLIER), "outliers")
+            } else {
+                (Mark::Ring(OUTLIER), "outliers, with their rows (from 0)")
+            });
         }
         let far = |&index: &usize| {
             let (_, y) = self.points[index];
@@ -181,8 +265,11 @@ impl Picture for FitPlot {
             let region = Polygon::new(band.outline(), BAND);
             chart.draw_series([region]).map_err(|error| error.to_string())?;
         }
+        self.draw_columns(area, scale, &chart)?;
         for (&point, out) in self.points.iter().zip(self.is_outlier()) {
-            if !out || (y_range.0..=y_range.1).contains(&point.1) {
+            let alone = out && self.outliers.len() <= LABELLED;
+            let is_drawn = if self.columns.is_empty() { !out || alone } else { alone };
+            if is_drawn && (!out || (y_range.0..=y_range.1).contains(&point.1)) {
                 let shown = (point.0.clamp(x_range.0, x_range.1), point.1);
                 let color = if out { OUTLIER } else { DATA };
                 Mark::Dot(color).draw(area, chart.backend_coord(&shown), scale)?;
@@ -231,6 +318,7 @@ mod tests {
             x_name: "x".into(),
             x_time: None,
             y_name: "y".into(),
+            columns: vec![],
             line: points.clone(),
             line_name: "line",
             band: Some(Band {

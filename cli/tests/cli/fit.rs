@@ -395,6 +395,46 @@ fn many_points_take_another_way_and_say_which() {
             run.ok().lines().nth(1).unwrap().rsplit(',').next().unwrap().parse().unwrap();
         let truth = if dim == 1 { 27.75_f64.sin() } else { 1.2_f64.sin() + 2.4_f64.sin() };
         assert!((value - truth).abs() < 0.1, "{value} for {truth}");
-        folder.kgard("fit many.csv --interval").fails(2, &["--interval", "5000 points"]);
+        // The same from the file as at once, with intervals of measurements.
+        folder.kgard("fit many.csv --predict grid.csv --predictions at-once.csv --interval").ok();
+        let run = folder.kgard("predict model.json grid.csv --interval");
+        assert_eq!(run.ok(), folder.read("at-once.csv"));
+        let row = run.ok().lines().nth(1).unwrap().to_owned();
+        let cells: Vec<f64> = row.split(',').map(|cell| cell.parse().unwrap()).collect();
+        let [mean, deviation, low, high] = cells[dim..] else { panic!("{row}") };
+        assert!(low < truth && truth < high && (mean - low - (high - mean)).abs() < 1e-9, "{row}");
+        // The noise is the sum of three uniform numbers in -0.15 to 0.15.
+        assert!((deviation - 0.15).abs() < 0.02, "{row}");
+        // Half a model is none.
+        let text = folder.read("model.json");
+        folder.write("half.json", text.replacen("\"many\":", "\"other\":", 1));
+        folder.kgard("predict half.json grid.csv").fails(1, &["it has no points"]);
     }
+}
+
+/// Weights make the noise of known size: what is far off by its own deviation only counts.
+#[test]
+fn weights_of_many_points_on_a_line() {
+    let folder = Folder::new();
+    let mut random = Random::new(7);
+    let (mut x, mut y, mut w) = (vec![], vec![], vec![]);
+    for i in 0..5200 {
+        // Every other sample is ten times as noisy.
+        let deviation = if i % 2 == 0 { 0.02 } else { 0.2 };
+        x.push(i as f64 / 50.0);
+        let off = if i == 2600 { 0.25 } else { 0.0 };
+        let noise = random.unit() + random.unit() + random.unit();
+        y.push((0.5 * x[i]).sin() + deviation * noise + off);
+        w.push(1.0 / (deviation * deviation));
+    }
+    folder.write("data.csv", csv("t,y,w", &[&x, &y, &w]));
+    let json = folder.kgard("fit data.csv --target y --weights w --json").json();
+    assert!(json["way"].as_str().unwrap().starts_with("exact on a line"), "{}", json["way"]);
+    assert_eq!(indices(&json), [2600]);
+    let run = folder.kgard("clean data.csv --weights w -o out.csv --json").json();
+    assert_eq!(run["series"][0]["outliers"], 1);
+    let noise = run["series"][0]["noise"].as_f64().unwrap();
+    assert!((noise - 1.0).abs() < 0.1, "{noise}");
+    folder.write("bad.csv", "t,y,w\n1,2,1\n2,3,0\n");
+    folder.kgard("clean bad.csv --weights w").fails(1, &["line 3", "weight 0 is not positive"]);
 }
