@@ -3,7 +3,10 @@
 //! `cargo xtask bench line` installs the rivals and runs this with all of them;
 //! `cargo bench --bench line -- --write` leaves them out, and leaves their table as it is.
 
-#[allow(dead_code, unreachable_pub, reason = "tests share it")]
+#[path = "common/measure.rs"]
+#[allow(unreachable_pub, reason = "other benchmarks share it")]
+mod measure;
+#[allow(dead_code, unreachable_pub, clippy::pedantic, reason = "tests share it")]
 #[path = "../tests/common/problem.rs"]
 mod problem;
 #[path = "common/publish.rs"]
@@ -12,17 +15,17 @@ mod publish;
 
 use kgard::line::{Line, LineTuner, MarkovOf, Transition};
 use kgard::{Matern32, Matern52, Stop};
+use measure::{forget_peak, peak, repeated, timed};
 use problem::Random;
 use publish::publish;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// The variance of the noise over that of the function, and the share of outliers.
+/// The variance of the noise over that of the function, and samples to an outlier.
 const LAMBDA: f64 = 0.1;
-const SHARE: f64 = 0.05;
+const PER_OUTLIER: usize = 20;
 
 /// Where the outliers are.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,7 +60,7 @@ impl Series {
         let (mut x, mut y, mut truth, mut wrong) = (vec![], vec![], vec![], vec![]);
         let mut state = deviate(&kernel.stationary(), &mut random);
         let mut at = 0.0;
-        let clump = (n as f64 * SHARE) as usize;
+        let clump = n / PER_OUTLIER;
         for i in 0..n {
             let jump = if on_grid { 1.0 } else { -(1.0 - random.uniform()).ln() };
             at += jump / per_length;
@@ -67,7 +70,7 @@ impl Series {
                 noise[k] + (0..D).map(|l| phi[k][l] * state[l]).sum::<f64>()
             });
             let is_wrong = match outliers {
-                Outliers::Scattered => random.uniform() < SHARE,
+                Outliers::Scattered => random.uniform() * PER_OUTLIER as f64 <= 1.0,
                 Outliers::Clump => (n / 2..n / 2 + clump).contains(&i),
             };
             let sign = if random.uniform() < 0.5 { -1.0 } else { 1.0 };
@@ -118,34 +121,6 @@ fn deviate<const D: usize>(p: &[[f64; D]; D], random: &mut Random) -> [f64; D] {
     drawn
 }
 
-/// The processor's time of this thread where the system tells, else the clock's: other
-/// work on the machine does not count.
-fn now() -> Duration {
-    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-    let clock = START.get_or_init(Instant::now).elapsed();
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let ran = stat.and_then(|text| text.split(' ').next()?.parse().ok());
-    ran.map_or(clock, Duration::from_nanos)
-}
-
-fn timed<R>(work: impl FnOnce() -> R) -> (R, f64) {
-    let start = now();
-    let result = work();
-    (result, (now() - start).as_secs_f64())
-}
-
-/// The largest memory of this process since [`forget_peak`], in bytes.
-fn peak() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(line.trim().trim_end_matches(" kB").parse::<f64>().ok()? * 1024.0)
-}
-
-fn forget_peak() {
-    // Linux only; elsewhere there is no peak to read.
-    let _ = std::fs::write("/proc/self/clear_refs", "5");
-}
-
 /// One pass with the diagonal beside the whole search.
 struct Cost {
     pass: f64,
@@ -164,11 +139,12 @@ impl Cost {
         let line = Line::new(&series.x, kernel, LAMBDA)?;
         forget_peak();
         let before = peak();
-        let (fit, pass) = timed(|| line.fit(&series.y, Stop::count(0)));
-        drop(fit?);
-        let (fit, search) = timed(|| line.fit(&series.y, Stop::automatic()));
+        let (fit, search) = repeated(|| line.fit(&series.y, Stop::automatic()));
         let memory = peak().zip(before).map(|(after, before)| (after - before) / n);
-        Ok(Self { pass, search, removed: fit?.support().len(), memory })
+        let fit = fit?;
+        let (clean, pass) = repeated(|| line.fit(&series.y, Stop::count(0)));
+        clean?;
+        Ok(Self { pass, search, removed: fit.support().len(), memory })
     }
 }
 
@@ -204,7 +180,10 @@ where
             cost.search,
             cost.search / cost.pass,
             1e6 * (cost.search - cost.pass) / cost.removed as f64,
-            cost.memory.map_or_else(String::new, |bytes| format!("{bytes:.0}")),
+            // What the heap has left over from before would hide the rest.
+            cost.memory
+                .filter(|_| n == 1_000_000)
+                .map_or_else(String::new, |bytes| format!("{bytes:.0}")),
         )?;
         eprintln!("{name}, n = {n}: done");
         before = Some((n, cost.search));

@@ -2,16 +2,19 @@
 //!
 //! `cargo bench --bench space -- --write`
 
+#[path = "common/measure.rs"]
+#[allow(dead_code, unreachable_pub, reason = "other benchmarks share it")]
+mod measure;
 #[path = "common/publish.rs"]
 #[allow(unreachable_pub, reason = "other benchmarks share it")]
 mod publish;
 
 use kgard::space::{LowRank, Regions, SpaceTuner, Way};
 use kgard::{Matern52, Outlier, Plan, Points, Regularizer, Stop};
+use measure::{forget_peak, peak, timed};
 use publish::publish;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::time::{Duration, Instant};
 
 /// Share of outliers, and their least size in deviations of the noise.
 const SHARE: f64 = 0.095;
@@ -64,31 +67,26 @@ impl Problem {
         name: &str,
         outliers: &[Outlier<f64>],
         fitted: &[f64],
-        times: [Duration; 2],
+        times: [f64; 2],
     ) -> String {
         let found: BTreeSet<usize> = outliers.iter().map(|o| o.index).collect();
         let right = found.intersection(&self.wrong).count();
         let squares = fitted.iter().zip(&self.truth).map(|(a, b)| (a - b) * (a - b));
         let rmse = (squares.sum::<f64>() / self.y.len() as f64).sqrt();
         let share = |part: usize, of: usize| part as f64 / of.max(1) as f64;
+        let memory = peak().map_or_else(String::new, |bytes| format!("{:.0} MB", bytes / 1e6));
+        forget_peak();
         format!(
-            "| {} | {} | {name} | {:.2} s | {:.2} s | {:.4} | {:.4} | {:.4} |\n",
+            "| {} | {} | {name} | {:.2} s | {:.2} s | {memory} | {:.4} | {:.4} | {:.4} |\n",
             self.y.len(),
             self.dim,
-            times[0].as_secs_f64(),
-            times[1].as_secs_f64(),
+            times[0],
+            times[1],
             share(right, self.wrong.len()),
             share(right, found.len()),
             rmse
         )
     }
-}
-
-/// The result, and how long it took.
-fn timed<R>(work: impl FnOnce() -> R) -> (R, Duration) {
-    let start = Instant::now();
-    let result = work();
-    (result, start.elapsed())
 }
 
 fn set(outliers: &[Outlier<f64>]) -> BTreeSet<usize> {
@@ -97,8 +95,8 @@ fn set(outliers: &[Outlier<f64>]) -> BTreeSet<usize> {
 
 fn main() -> Result<(), kgard::Error> {
     let mut report = String::from(
-        "| n | inputs | way | set up | fit | recall | precision | RMSE |\n\
-         | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+        "| n | inputs | way | set up | fit | memory | recall | precision | RMSE |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );
     let (kernel, lambda) = (Matern52::new(0.7), 0.02);
     let mut differences = String::new();
@@ -144,8 +142,7 @@ fn main() -> Result<(), kgard::Error> {
             Way::Regions { count } => format!("tuned, {count} regions"),
             _ => "tuned, exact".into(),
         };
-        let zero = Duration::ZERO;
-        report += &problem.row(&name, tuned.fit.outliers(), tuned.fit.fitted(), [zero, took]);
+        report += &problem.row(&name, tuned.fit.outliers(), tuned.fit.fitted(), [0.0, took]);
     }
     let _ = writeln!(
         report,

@@ -10,7 +10,7 @@ use crate::number::{counted, short};
 use crate::progress::Work;
 use kgard::kernel::AnyKernel;
 use kgard::line::Predicted;
-use kgard::space::{SpaceFit, SpaceTuned, SpaceTuner, Way};
+use kgard::space::{LowRankFit, SpaceFit, SpaceTuned, SpaceTuner, Way};
 use kgard::{Outlier, Points};
 use serde::{Deserialize, Serialize};
 
@@ -183,7 +183,7 @@ fn in_space(tuned: SpaceTuned<f64>, dim: usize) -> Many {
         kernel,
         lambda,
         coefficients: low_rank.map_or_else(Vec::new, |fit| fit.coefficients().to_vec()),
-        bias: low_rank.map_or(0.0, |fit| fit.bias()),
+        bias: low_rank.map_or(0.0, LowRankFit::bias),
         outliers: fit.outliers().to_vec(),
         fitted: fit.fitted().to_vec(),
         residual: fit.residual().to_vec(),

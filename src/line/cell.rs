@@ -6,6 +6,12 @@ use crate::Real;
 /// Where a list of points ends.
 pub(super) const NONE: u32 = u32::MAX;
 
+/// A position as it is kept; the door has checked that it fits.
+#[allow(clippy::cast_possible_truncation)]
+pub(super) const fn position(i: usize) -> u32 {
+    i as u32
+}
+
 /// One point of a line: the sample, the two messages that arrive at it, and
 /// what follows from them. Memory of a fit, for
 /// [`LineRef`](super::LineRef); its content is private.

@@ -10,7 +10,7 @@
 //! its neighbours become neighbours, and messages are sent anew to the right
 //! and to the left until they are what they were before.
 
-use super::cell::{Basis, Cell, NONE, Role};
+use super::cell::{Basis, Cell, NONE, Role, position};
 use super::markov::{Markov, MarkovOf};
 use super::message::{Left, Right, Tolerance, combine};
 use super::tournament::Center;
@@ -213,12 +213,6 @@ pub(super) fn gap_of<T: Real, K: Markov<T>>(
 fn is_same_distance<T: Real>(a: T, b: T) -> bool {
     // 1e-12 in double precision.
     (a - b).abs() <= T::epsilon() * crate::real::constant(4096.0) * a
-}
-
-/// A position as it is kept; the door has checked that it fits.
-#[allow(clippy::cast_possible_truncation)]
-pub(super) const fn position(i: usize) -> u32 {
-    i as u32
 }
 
 /// All messages from the left.

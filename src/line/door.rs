@@ -1,7 +1,7 @@
 //! From the caller's numbers to cells in order, and to a search.
 
-use super::cell::{Basis, Cell, NONE, Role};
-use super::chain::{CellOf, Chain, Model, position};
+use super::cell::{Basis, Cell, NONE, Role, position};
+use super::chain::{CellOf, Chain, Model};
 use super::counts::Counts;
 use super::markov::MarkovOf;
 use super::message::Tolerance;

@@ -435,7 +435,7 @@ impl<'a, T: Real, K: MarkovOf<T, D>, const D: usize, const B: usize> LineFitRef<
     pub fn predict(&self, x: T) -> Result<Predicted<T>, Error> {
         Error::check_finite("coordinate", &[x])?;
         let after = self.cells.partition_point(|cell| cell.x <= x);
-        let position = super::chain::position;
+        let position = super::cell::position;
         let before = match after.checked_sub(1) {
             None => super::cell::NONE,
             Some(i) if self.cells[i].is_in() => position(i),

@@ -29,6 +29,7 @@
 //! # Ok::<(), kgard::Error>(())
 //! ```
 //!
+//! A kernel times a [`Cosine`](crate::Cosine) is a cycle whose shape drifts: see [`Markov`].
 //! Samples that come one by one are cleaned by a [`FixedLag`], in a fixed amount of memory.
 //!
 //! # What is solved
@@ -46,7 +47,9 @@
 //! # Costs
 //!
 //! Time O(n) for a fit without outliers, and a few correlation lengths of the
-//! smoother per outlier; about 220 bytes a point (`f64`, Matérn 3/2).
+//! smoother per outlier; about 220 bytes a point (`f64`, Matérn 3/2). The window of an outlier
+//! grows with the samples to a length: 2000 of them with Matérn 5/2 take a millisecond and a
+//! half, 20 with Matérn 3/2 some 20 microseconds.
 
 mod cell;
 mod chain;

@@ -1,7 +1,7 @@
 //! A line, and a fit on it, with memory of their own.
 
-use super::cell::{Basis, Cell, NONE};
-use super::chain::{CellOf, Model, position};
+use super::cell::{Basis, Cell, NONE, position};
+use super::chain::{CellOf, Model};
 use super::counts::counts_len;
 use super::door::{Given, Memory, Outcome, Samples, run};
 use super::line_ref::{LineFitRef, Predicted};

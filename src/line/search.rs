@@ -83,7 +83,7 @@ impl<'a, T: Real, K: MarkovOf<T, D>, const D: usize, const B: usize> Search<'a, 
         let changed = self.chain.remove(j);
         let basis = &self.chain.model.basis;
         self.tournament.touch(changed, j, self.chain.cells, basis, self.offset);
-        self.chain.cells[j].next = super::chain::position(k);
+        self.chain.cells[j].next = super::cell::position(k);
         self.center = self.tournament.center();
         self.taken_out += 1;
         true

@@ -511,7 +511,7 @@ impl<'a, T: Real, const B: usize> Tournament<'a, T, B> {
             let (residual, variance) = center.of(cell);
             let score = self.score.of(residual, variance);
             if score > best.1 {
-                best = (super::chain::position(start + i), score);
+                best = (super::cell::position(start + i), score);
             }
             let unit = match self.score {
                 Score::Plain => T::one(),

@@ -98,7 +98,13 @@ impl<'a, T: Real> FitRef<'a, T> {
 /// [`Error::Length`] if there are not as many residuals as data.
 pub fn r_squared<T: Real>(y: &[T], residual: &[T], outliers: &[Outlier<T>]) -> Result<T, Error> {
     Error::check_len("residual", residual.len(), y.len())?;
-    let is_in = |i: usize| outliers.iter().all(|outlier| outlier.index != i);
+    // Outliers have a residual of zero by most methods, and hardly another point: the list
+    // is looked through for few points only.
+    let zero = |outlier: &Outlier<T>| residual.get(outlier.index).is_none_or(T::is_zero);
+    let all_zero = outliers.iter().all(zero);
+    let is_in = |i: usize| {
+        (all_zero && !residual[i].is_zero()) || outliers.iter().all(|outlier| outlier.index != i)
+    };
     let inside = || (0..y.len()).filter(|&i| is_in(i));
     let n = count::<T>(inside().count().max(1));
     let mean = inside().fold(T::zero(), |sum, i| sum + y[i] / n);

@@ -11,7 +11,8 @@
 //!   which residuals can be the largest.
 //! * [`Regions`]: where the function has too many features for that, a tree
 //!   divides the points into cells, and each cell is fitted exactly together
-//!   with the points around it.
+//!   with the points around it. The automatic rule sees the residuals of all
+//!   regions together.
 //!
 //! ```
 //! use kgard::space::Space;
@@ -155,12 +156,7 @@ impl<T: Real, K: Kernel<T> + Clone + Send + Sync> Space<T, K> {
 
 /// A fit on a [`Space`]; outliers, residual and fitted values are those of [`Found`].
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(bound(deserialize = "T: Real + serde::Deserialize<'de>, \
-                               K: Kernel<T> + serde::Deserialize<'de>"))
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SpaceFit<T, K> {
     way: Way<T>,
     lambda: T,
@@ -182,12 +178,6 @@ enum Function<T, K> {
 
 /// A dense fit.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(bound(deserialize = "T: Real + serde::Deserialize<'de>, \
-                               K: Kernel<T> + serde::Deserialize<'de>"))
-)]
 struct Exact<T, K> {
     fit: Fit<T, K>,
     found: Found<T>,

@@ -2,7 +2,7 @@
 
 use super::dense::Dense;
 use super::found::Found;
-use super::threshold::{Trace, Tracing, threshold};
+use super::threshold::{Trace, threshold};
 use super::tree::{Cell, Tree};
 use crate::line::Predicted;
 use crate::parallel::each;
@@ -93,7 +93,7 @@ impl<T: Real, K: Kernel<T> + Clone + Send + Sync> Regions<T, K> {
     fn counts(&self, y: &[T]) -> Result<Vec<usize>, Error> {
         let traces = each(self.cells.iter(), |cell| {
             let mut trace = Trace::new();
-            let (fit, region) = self.search(cell, y, Tracing(&mut trace))?;
+            let (fit, region) = self.search(cell, y, &mut trace)?;
             let is_own = |k: usize| cell.points.binary_search(&region[k]).is_ok();
             // Where a point has left, the score by which it did.
             for (outlier, &score) in fit.outliers().iter().zip(&trace.left_at) {

@@ -4,11 +4,12 @@ use super::found::Found;
 use super::low_rank::LowRankFit;
 use super::regions::{Part, RegionsFit};
 use super::tree::Tree;
+use super::{Exact, Function, SpaceFit, Way};
 use crate::serial::{Refused, read_by_shadow};
-use crate::{Error, Kernel, Points, Real};
+use crate::{Error, Fit, Kernel, Points, Real};
 use alloc::vec;
 use alloc::vec::Vec;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 impl<T: Real> Found<T> {
     fn check(&self) -> Result<(), Error> {
@@ -120,6 +121,46 @@ impl<T: Real, K: Kernel<T>> TryFrom<RegionsShadow<T, K>> for RegionsFit<T, K> {
 }
 
 read_by_shadow!(RegionsShadow<T, K> => RegionsFit<T, K>, T: Real, K: Kernel<T>);
+
+#[derive(Deserialize)]
+#[serde(
+    rename = "SpaceFit",
+    bound(deserialize = "T: Real + Deserialize<'de>, K: Kernel<T> + Deserialize<'de>")
+)]
+struct SpaceShadow<T, K> {
+    way: Way<T>,
+    lambda: T,
+    function: Function<T, K>,
+}
+
+impl<T: Real, K: Kernel<T>> TryFrom<SpaceShadow<T, K>> for SpaceFit<T, K> {
+    type Error = Error;
+
+    fn try_from(read: SpaceShadow<T, K>) -> Result<Self, Error> {
+        let SpaceShadow { way, lambda, function } = read;
+        Error::check_positive("lambda", lambda)?;
+        Ok(Self { way, lambda, function })
+    }
+}
+
+read_by_shadow!(SpaceShadow<T, K> => SpaceFit<T, K>, T: Real, K: Kernel<T>);
+
+/// A dense fit says what it found itself.
+impl<T: Serialize, K: Serialize> Serialize for Exact<T, K> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.fit.serialize(serializer)
+    }
+}
+
+impl<'de, T, K> Deserialize<'de> for Exact<T, K>
+where
+    T: Real + Deserialize<'de>,
+    K: Kernel<T> + Deserialize<'de>,
+{
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Fit::deserialize(deserializer).map(Self::new)
+    }
+}
 
 impl<T: Real> Tree<T> {
     /// Whether inputs and cells exist, each cell once.

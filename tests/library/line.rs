@@ -63,8 +63,16 @@ pub(crate) fn samples(x: &[f64], share: f64, random: &mut Random) -> Vec<f64> {
         .collect()
 }
 
-fn plan<K: Kernel<f64>>(x: &[f64], kernel: K, lambda: f64, bias: bool) -> Plan<f64, K> {
+fn plan<K: Kernel<f64>>(
+    x: &[f64],
+    kernel: K,
+    lambda: f64,
+    bias: bool,
+    weights: &[f64],
+) -> Plan<f64, K> {
     let regularizer = Regularizer::rkhs(lambda);
+    let regularizer =
+        if weights.is_empty() { regularizer } else { regularizer.with_sample_weights(weights) };
     let regularizer = if bias { regularizer } else { regularizer.without_bias() };
     Plan::new(x, kernel, regularizer).unwrap()
 }
@@ -109,10 +117,12 @@ impl StopRule<f64> for Never {
     }
 }
 
-/// Selections, residual, diagonal and values of both methods after `k` outliers.
+/// Selections, residual, diagonal and values of both methods after `k` outliers, for
+/// samples of these weights, or of one.
+#[allow(clippy::too_many_arguments)]
 fn compare<K, const D: usize, const B: usize>(
     line: &Line<f64, K, D, B>,
-    (x, y): (&[f64], &[f64]),
+    (x, y, weights): (&[f64], &[f64], &[f64]),
     kernel: K,
     lambda: f64,
     k: usize,
@@ -121,7 +131,7 @@ fn compare<K, const D: usize, const B: usize>(
 ) where
     K: MarkovOf<f64, D> + Clone,
 {
-    let plan = plan(x, kernel, lambda, B == 1);
+    let plan = plan(x, kernel, lambda, B == 1, weights);
     let n = y.len();
     let clean = line.fit(y, Stop::count(0)).unwrap();
     let h = plan.as_ref();
@@ -145,7 +155,9 @@ fn compare<K, const D: usize, const B: usize>(
         close(&found, &values, tolerance, &format!("{what}: values"));
         let rough = 10.0 * tolerance + 1e-13 / lambda;
         close(&[fit.bias()], &[dense.bias()], rough, &format!("{what}: bias"));
-        close(&[fit.residual_norm()], &[dense.residual_norm()], tolerance * 10.0, what);
+        if weights.is_empty() {
+            close(&[fit.residual_norm()], &[dense.residual_norm()], tolerance * 10.0, what);
+        }
         for x in [-1.0, x[n / 3], x[n / 2] + 1e-3, x[order[0]], 4.2, 11.0] {
             let (ours, theirs) = (fit.predict(x).unwrap().mean, dense.predict(&[x]).unwrap());
             close(&[ours], &[theirs], rough, &format!("{what}: prediction at {x}"));
@@ -183,9 +195,16 @@ where
             let what = format!("{spacing:?}, lambda {lambda}");
             let k = [20, n / 2][j % 2];
             let line = Line::new(&x, kernel(0.7), lambda).unwrap();
-            compare(&line, (&x, &y), kernel(0.7), lambda, k, tolerance, &what);
+            compare(&line, (&x, &y, &[]), kernel(0.7), lambda, k, tolerance, &what);
             let line = Line::without_bias(&x, kernel(0.7), lambda).unwrap();
-            compare(&line, (&x, &y), kernel(0.7), lambda, k, tolerance, &what);
+            compare(&line, (&x, &y, &[]), kernel(0.7), lambda, k, tolerance, &what);
+            let s: Vec<f64> = (0..n).map(|_| 0.5 + 1.5 * random.uniform()).collect();
+            let weights: Vec<f64> = s.iter().map(|s| 1.0 / (s * s)).collect();
+            let line = Line::new(&x, kernel(0.7), lambda).unwrap().with_deviations(&s).unwrap();
+            // A sample of weight 4 is as close as one without at a quarter of lambda.
+            let what = format!("{what}, weighted");
+            let tolerance = 4.0 * tolerance;
+            compare(&line, (&x, &y, &weights), kernel(0.7), lambda, k, tolerance, &what);
         }
     }
 }

@@ -197,7 +197,7 @@ where
     K: MarkovOf<f64, D> + Clone,
 {
     for (seed, spacing) in SPACINGS.into_iter().enumerate() {
-        for lambda in [0.01, 1.0] {
+        for lambda in [0.01, 1.0, 1e3] {
             let mut random = Random(seed as u64);
             let n = 70;
             let x = spacing.points(n, &mut random);
@@ -219,7 +219,7 @@ where
                 let inside = (0..n).filter(|&i| !y[i].is_nan()).collect();
                 let literal =
                     Literal { kernel: kernel.clone(), lambda, x: &x, y: &y, s, columns: B, inside };
-                for k in [0, 12] {
+                for k in [0, 12, n / 2] {
                     let stop = Stop::count(k);
                     let fit = line.fit_with_gaps(&y, stop).unwrap();
                     check(&fit, literal.clone(), &what);

@@ -512,3 +512,55 @@ proptest! {
         }
     }
 }
+
+/// Fits of many points in space, in each of the three ways.
+#[test]
+fn fits_in_space() {
+    use kgard::Points;
+    use kgard::space::{Regions, Space, SpaceFit};
+    let mut random = common::problem::Random(5);
+    let x: Vec<f64> = (0..1300).map(|_| random.uniform()).collect();
+    let points = Points::new(&x, 2).unwrap();
+    let f = |p: &[f64]| (3.0 * p[0]).sin() + p[1];
+    let mut y: Vec<f64> = x.chunks(2).map(|p| f(p) + 0.1 * random.normal()).collect();
+    y[77] += 4.0;
+    let (kernel, lambda) = (Gaussian::new(0.7), 0.05);
+    let exact = Space::new(points, kernel, lambda).unwrap();
+    let exact = exact.fit(&y, Stop::automatic()).unwrap();
+    let regions = Regions::new(points, kernel, lambda).unwrap();
+    assert!(regions.count() > 1);
+    let regions = regions.fit(&y, Stop::automatic()).unwrap();
+    let low_rank = kgard::space::LowRank::new(points, kernel, lambda).unwrap();
+    let low_rank = low_rank.fit(&y, Stop::automatic()).unwrap();
+    round_trip(&exact);
+    round_trip(&regions);
+    round_trip(&low_rank);
+    assert!(
+        [&exact.outliers(), &regions.outliers(), &low_rank.outliers()]
+            .iter()
+            .all(|outliers| outliers.iter().any(|o| o.index == 77))
+    );
+
+    type RegionsFit = kgard::space::RegionsFit<f64, Gaussian<f64>>;
+    type LowRankFit = kgard::space::LowRankFit<f64, Gaussian<f64>>;
+    let whole = serde_json::to_value(&regions).unwrap();
+    let mut damaged = whole.clone();
+    damaged["parts"].as_array_mut().unwrap().pop();
+    assert!(refused::<RegionsFit>(&damaged).contains("one cell for each region"));
+    let mut damaged = whole.clone();
+    damaged["parts"][0]["coefficients"].as_array_mut().unwrap().pop();
+    assert!(refused::<RegionsFit>(&damaged).contains("coefficients"));
+    let mut damaged = whole;
+    damaged["lambda"] = json!(0.0);
+    assert!(refused::<RegionsFit>(&damaged).contains("lambda"));
+    let whole = serde_json::to_value(&low_rank).unwrap();
+    let mut damaged = whole.clone();
+    damaged["inverse"].as_array_mut().unwrap().pop();
+    assert!(refused::<LowRankFit>(&damaged).contains("inverse"));
+    let mut damaged = whole;
+    damaged["found"]["outliers"][0]["index"] = json!(650);
+    assert!(refused::<LowRankFit>(&damaged).contains("650"));
+    let mut damaged = serde_json::to_value(&exact).unwrap();
+    damaged["lambda"] = json!(-1.0);
+    assert!(refused::<SpaceFit<f64, Gaussian<f64>>>(&damaged).contains("lambda"));
+}

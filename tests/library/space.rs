@@ -1,5 +1,6 @@
 //! Points in space: low rank and regions, held to the dense method.
 
+use crate::common::oracle::gauss;
 use crate::common::problem::{Problem, Random};
 use kgard::space::{LowRank, Regions, Space, SpaceTuner, Way};
 use kgard::{
@@ -166,6 +167,69 @@ fn both_ways_find_what_the_exact_method_finds() {
     let truth = (2.4f64).sin() * (3.0f64).cos() + 1.0;
     assert!(deviation > 0.001 && deviation < 0.1 && (value - truth).abs() < 4.0 * deviation);
     assert!((low_rank.noise() - 0.1).abs() < 0.02, "{}", low_rank.noise());
+}
+
+/// The automatic rule in regions sees all points together: the outliers are those of the exact
+/// search, to one in a hundred.
+#[test]
+fn regions_end_where_the_exact_search_does() {
+    let (x, y, _) = surface(2400, 2, 0.1, 3);
+    let points = Points::new(&x, 2).unwrap();
+    let (kernel, lambda) = (Matern32::new(0.8), 0.02);
+    let exact = Plan::new(points, kernel, Regularizer::rkhs(lambda)).unwrap();
+    let exact = set(exact.fit(&y, Stop::automatic()).unwrap().outliers());
+    let regions = Regions::new(points, kernel, lambda).unwrap();
+    let found = set(regions.fit(&y, Stop::automatic()).unwrap().outliers());
+    let differ = exact.symmetric_difference(&found).count();
+    assert!(differ * 100 <= exact.len(), "{differ} of {}", exact.len());
+}
+
+/// Value and deviation of every way, by the equations written down in full.
+#[test]
+fn deviations_are_those_of_the_definition() {
+    let (x, y, _) = surface(70, 2, 0.1, 4);
+    let points = Points::new(&x, 2).unwrap();
+    let (kernel, lambda) = (Matern32::new(0.8), 0.05);
+    let space = Space::new(points, kernel, lambda).unwrap();
+    assert_eq!(space.way(), Way::Exact);
+    let space = space.fit(&y, Stop::max_residual(0.4)).unwrap();
+    let regions = Regions::new(points, kernel, lambda).unwrap();
+    assert_eq!(regions.count(), 1);
+    let regions = regions.fit(&y, Stop::max_residual(0.4)).unwrap();
+    let out = set(space.outliers());
+    assert!(!out.is_empty() && out == set(regions.outliers()));
+
+    let inside: Vec<usize> = (0..y.len()).filter(|i| !out.contains(i)).collect();
+    let m = inside.len();
+    let point = |i: usize| &x[2 * i..][..2];
+    let mut bordered = vec![1.0; (m + 1) * (m + 1)];
+    bordered[m * (m + 1) + m] = 0.0;
+    for (k, &i) in inside.iter().enumerate() {
+        for (l, &j) in inside.iter().enumerate() {
+            let diagonal = if k == l { lambda } else { 0.0 };
+            bordered[k * (m + 1) + l] = kernel.evaluate(point(i), point(j)) + diagonal;
+        }
+    }
+    let data: Vec<f64> = inside.iter().map(|&i| y[i]).chain([0.0]).collect();
+    let alpha = gauss(bordered.clone(), data.clone());
+    let inner = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let noise = (lambda * inner(&data, &alpha) / (m as f64 - 1.0)).sqrt();
+    assert!((space.noise() - noise).abs() < 1e-9 && (regions.noise() - noise).abs() < 1e-9);
+    let grid = [0.1, 0.2, 0.5, 0.5, 0.9, 0.3, 2.0, -1.0];
+    let ways = [
+        space.predict_with_deviations(Points::new(&grid, 2).unwrap()).unwrap(),
+        regions.predict_with_deviations(Points::new(&grid, 2).unwrap()).unwrap(),
+    ];
+    for (k, at) in grid.chunks(2).enumerate() {
+        let row: Vec<f64> =
+            inside.iter().map(|&i| kernel.evaluate(point(i), at)).chain([1.0]).collect();
+        let told = inner(&row, &gauss(bordered.clone(), row.clone()));
+        let deviation = noise * ((kernel.evaluate(at, at) - told) / lambda).sqrt();
+        for way in &ways {
+            assert!((way[k].mean - inner(&row, &alpha)).abs() < 1e-9, "{at:?}");
+            assert!((way[k].deviation - deviation).abs() < 1e-9, "{at:?}");
+        }
+    }
 }
 
 #[test]

@@ -275,7 +275,8 @@ impl Picture for FitPlot {
                 Mark::Dot(color).draw(area, chart.backend_coord(&shown), scale)?;
             }
         }
-        let width = round_number(2.0 * scale).unsigned_abs();
+        let width = if self.columns.is_empty() { 2.0 } else { 1.0 };
+        let width = round_number(width * scale).unsigned_abs();
         let line = PathElement::new(self.line.clone(), FUNCTION.stroke_width(width));
         chart.draw_series([line]).map_err(|error| error.to_string())?;
         self.draw_outliers(area, scale, &frame, &chart)
