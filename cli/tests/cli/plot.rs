@@ -1,6 +1,6 @@
 //! `kgard fit --plot`.
 
-use crate::common::{Folder, PLANTED, csv, sine};
+use crate::common::{Folder, PLANTED, Random, csv, sine};
 use resvg::usvg::{Options, Tree};
 
 fn with_sine(header: &str) -> Folder {
@@ -108,4 +108,27 @@ fn axes_of_dates_and_large_numbers() {
     for text in ["t - 1706745000", "650", "y - 999990"] {
         assert!(ticks.iter().any(|t| t == text), "no {text:?} in {ticks:?}");
     }
+}
+
+/// A long series is drawn as its extent in each column, with its outliers on top.
+#[test]
+fn long_series() {
+    let folder = Folder::new();
+    let mut random = Random::new(4);
+    let n = 5300;
+    let x: Vec<f64> = (0..n).map(f64::from).collect();
+    let off = |i: usize| if i.is_multiple_of(20) { 3.0 } else { 0.0 };
+    let value = |(i, x): (usize, &f64)| (0.02 * x).sin() + 0.1 * random.unit() + off(i);
+    let y: Vec<f64> = x.iter().enumerate().map(value).collect();
+    folder.write("data.csv", csv("t,y", &[&x, &y]));
+    folder.kgard("fit data.csv --kernel matern32 --plot fit.svg").ok();
+    let picture = folder.read("fit.svg");
+    let words = texts(&picture);
+    for text in ["data, from least to largest", "fitted function", "95 % interval", "outliers"] {
+        assert!(words.iter().any(|t| t == text), "no {text:?} in {words:?}");
+    }
+    // A dot for each of the 265 outliers and for the legend, none for the data.
+    let dots = picture.matches("<circle").count();
+    assert!((250..300).contains(&dots), "{dots} dots");
+    assert!(picture.len() < 400_000, "{} bytes", picture.len());
 }
