@@ -17,15 +17,6 @@ struct Search {
     // threshold within which a part of an outlier is removed.
     size: f32,
     doubt: f32,
-    // Modal amplitude of the outliers, its shrinkage factor, and the range below and above it where
-    // it applies; and the range of the data, at whose ends they are clipped.
-    usual: f32,
-    alike: f32,
-    below: f32,
-    above: f32,
-    peak: f32,
-    // The modal amplitude counts less in the last part of that range: one in so many.
-    fading: f32,
 }
 
 @group(0) @binding(0) var<uniform> search: Search;
@@ -418,15 +409,6 @@ fn share_of(beyond: f32) -> f32 {
     return 0.5 + 0.5 * beyond / search.doubt;
 }
 
-// The shrunk estimate of an offset u (src/denoise/detect/modal.rs).
-fn usual_of(y: f32, u: f32) -> f32 {
-    let more = search.usual - abs(u);
-    let inside = 1.0 - abs(more) / select(search.above, search.below, more > 0.0);
-    let weight = clamp(search.fading * inside, 0.0, 1.0);
-    let believed = select(search.alike * weight, 0.0, y == 0.0 || y == search.peak);
-    return u + believed * select(more, -more, u < 0.0);
-}
-
 // Where a point of a problem is in a section of the cells.
 fn cell(section: u32, problem: u32, point: u32) -> u32 {
     return section * search.stride + problem * 4u * BLOCKS + point;
@@ -692,11 +674,7 @@ fn greedy(
         if t == 0u {
             let point = point_at(s);
             let share = shares[a - 1u];
-            var value = u;
-            if RULE == EXTREME && a > begin {
-                value = usual_of(cells[cell(DATA, problem, point)], u);
-            }
-            cells[cell(OUTLIERS, problem, point)] = share * value;
+            cells[cell(OUTLIERS, problem, point)] = share * u;
             if share > 0.5 {
                 cells[cell(FLAGS, problem, point)] = IS_OUTLIER;
             }

@@ -18,11 +18,6 @@ pub struct Conditions<T> {
     pub witnesses: usize,
     /// Median magnitude of the impulses; zero without impulses.
     pub amplitude: T,
-    /// Modal magnitude of the impulses; zero if they are of many sizes.
-    pub usual: T,
-    /// Shrinkage of an impulse's magnitude toward the modal one: one if all are of that size,
-    /// zero if they are of many.
-    pub alike: T,
     /// The least studentised residual of an outlier, in units of the noise.
     pub extreme: T,
     /// The least magnitude of an outlier.
@@ -32,9 +27,9 @@ pub struct Conditions<T> {
 impl<T: Real> Conditions<T> {
     /// The same with all magnitudes converted by `of`.
     pub(super) fn in_samples(self, of: impl Fn(T) -> T) -> Self {
-        let Self { noise, amplitude, usual, size, .. } = self;
-        let [noise, amplitude, usual, size] = [noise, amplitude, usual, size].map(of);
-        Self { noise, amplitude, usual, size, ..self }
+        let Self { noise, amplitude, size, .. } = self;
+        let [noise, amplitude, size] = [noise, amplitude, size].map(of);
+        Self { noise, amplitude, size, ..self }
     }
 
     /// The same for samples in units.

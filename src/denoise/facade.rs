@@ -6,7 +6,6 @@
 pub(crate) use super::blend::Strip;
 pub(crate) use super::detect::classifier::WANTED;
 pub(crate) use super::detect::classifier::weights::{OF_GLANCE, OF_STUDY};
-pub(crate) use super::detect::modal::{FADING, Usual};
 pub(crate) use super::detect::neighbourhood::{LIKE_A_CLUMP, SUSPECT, WIDENING};
 pub(crate) use super::detect::rows::read;
 pub(crate) use super::detect::window::{BLOCK, REACH, padded};

@@ -3,7 +3,6 @@
 use super::blend::Strip;
 use super::conditions::Conditions;
 use super::detect::classifier::CLEAR;
-use super::detect::modal::Usual;
 use super::detect::rows::Rows;
 use super::detect::search::{DOUBT, Region, Searcher};
 use super::detect::window::Known;
@@ -110,7 +109,7 @@ impl<'a, T: Real> Job<'a, T> {
         // The outliers, region by region.
         let worth = looks;
         grid.gather(image.worth(), first, row, worth);
-        let (doubt, usual) = (self.doubt(), self.usual());
+        let doubt = self.doubt();
         for (column, &(rung, misfit)) in choices.iter().enumerate() {
             let part = column * n..(column + 1) * n;
             let worth = &mut worth[part.clone()];
@@ -132,7 +131,6 @@ impl<'a, T: Real> Job<'a, T> {
                 limit: conditions.extreme * self.floor().max(misfit),
                 size: conditions.size,
                 doubt,
-                usual,
             })?;
             for ((&j, &u), &share) in found.indices.iter().zip(found.values).zip(found.shares) {
                 pixels[part.start + j] = pixels[part.start + j] - u;
@@ -190,10 +188,5 @@ impl<'a, T: Real> Job<'a, T> {
     /// noise outliers are removed as a whole.
     pub(crate) fn doubt(&self) -> T {
         if self.conditions.noise > T::zero() { constant(DOUBT) } else { T::zero() }
-    }
-
-    /// The modal magnitude of outliers.
-    pub(crate) fn usual(&self) -> Usual<T> {
-        Usual::new(&self.conditions)
     }
 }

@@ -7,10 +7,9 @@
 mod sizes;
 mod windows;
 
-use self::sizes::{Sizes, Summit};
+use self::sizes::Sizes;
 use self::windows::{Window, windows};
 use super::conditions::Conditions;
-use super::detect::modal::{alike, is_cut_off};
 use super::detect::rows::Rows;
 use crate::error::as_f64;
 use crate::image::{Grid, SampleRange};
@@ -45,9 +44,8 @@ pub struct Survey<T> {
     grid: Grid,
     rows: Range<usize>,
     windows: Vec<Window<T>>,
-    /// Suspects, and those of them at either end of the range: they have been cut off.
+    /// What suspects are off by.
     suspects: Sizes,
-    cut_off: Sizes,
     /// The noise in units, where it is known.
     known_noise: Option<T>,
     /// The range of the samples.
@@ -62,7 +60,6 @@ impl<T: Real> Survey<T> {
             rows: row..row,
             windows: Vec::new(),
             suspects: Sizes::new(),
-            cut_off: Sizes::new(),
             known_noise: None,
             range,
         }
@@ -97,11 +94,7 @@ impl<T: Real> Survey<T> {
             let pixels = image.pixel_row(y).iter().zip(image.calm_row(y));
             for (x, (&pixel, &calm)) in pixels.enumerate() {
                 if pixel != calm && !bad.is_some_and(|bad| bad[x]) {
-                    let size = as_f64((pixel - calm).abs());
-                    self.suspects.count(size);
-                    if is_cut_off(pixel) {
-                        self.cut_off.count(size);
-                    }
+                    self.suspects.count(as_f64((pixel - calm).abs()));
                 }
             }
         }
@@ -128,7 +121,6 @@ impl<T: Real> Survey<T> {
         self.rows.end = part.rows.end;
         self.windows.extend(part.windows);
         self.suspects.add(&part.suspects);
-        self.cut_off.add(&part.cut_off);
         Ok(())
     }
 
@@ -146,11 +138,6 @@ impl<T: Real> Survey<T> {
         }
         let (beyond, exceeded) = self.impulses(noise);
         let [small, amplitude] = if beyond > 0.0 { exceeded } else { [0.0; 2] };
-        let uncut = self.suspects.without(&self.cut_off);
-        let summit = uncut.summit(Self::least_impulse(noise), as_f64(noise));
-        let (usual, alike) = summit.map_or((0.0, 0.0), |Summit { size, deviation }| {
-            (size, alike(as_f64(noise), deviation))
-        });
         let share = self.share(beyond);
         let conditions = Conditions {
             range: self.range,
@@ -158,8 +145,6 @@ impl<T: Real> Survey<T> {
             impulses: constant(share),
             witnesses: witnesses(share),
             amplitude: constant(amplitude),
-            usual: constant(usual),
-            alike: constant(alike),
             extreme: constant(extreme(amplitude / as_f64(noise))),
             size: constant(PART_OF_AMPLITUDE * small),
         };

@@ -172,7 +172,7 @@ impl Work {
         let search = Search {
             size: job.conditions.size,
             doubt: job.doubt(),
-            ..Search::new(&self.shape, self.shape.n / 2, &self.cells).with(job.usual())
+            ..Search::new(&self.shape, self.shape.n / 2, &self.cells)
         };
         gpu.write(&self.search, bytemuck::bytes_of(&search))?;
         gpu.write(&self.shares, bytemuck::cast_slice(&[&job.across[..], &job.down].concat()))

@@ -4,8 +4,6 @@ use super::cells::{Cells, padded};
 use super::context::{MOST_GROUPS, check_limit};
 use super::kernel::{Kernel, Shader, Step};
 use super::{Gpu, GpuError};
-use crate::denoise::facade::{FADING, Usual};
-use crate::image::range::UNITS;
 use crate::regression::stop::Reading;
 use bytemuck::{Pod, Zeroable};
 
@@ -51,13 +49,6 @@ pub(super) struct Search {
     /// threshold within which a part of an outlier is removed.
     pub(super) size: f32,
     pub(super) doubt: f32,
-    /// Modal amplitude of the outliers: see [`Usual`].
-    pub(super) usual: f32,
-    pub(super) alike: f32,
-    pub(super) below: f32,
-    pub(super) above: f32,
-    pub(super) peak: f32,
-    pub(super) fading: f32,
 }
 
 #[allow(clippy::cast_possible_truncation)]
@@ -65,17 +56,7 @@ impl Search {
     /// For at most `cap` outliers of each problem in `cells`.
     pub(super) fn new(shape: &Shape, cap: u32, cells: &Cells) -> Self {
         let threshold = shape.rule.threshold();
-        // No modal amplitude; the distances only have to be non-zero.
-        let (usual, alike, below, above, peak) = (0.0, 0.0, 1.0, 1.0, UNITS as f32);
-        let (stride, size, doubt) = (cells.stride, 0.0, 0.0);
-        let fading = FADING as f32;
-        Self { cap, threshold, stride, size, doubt, usual, alike, below, above, peak, fading }
-    }
-
-    /// The same with a modal amplitude.
-    pub(super) fn with(self, usual: Usual<f32>) -> Self {
-        let Usual { size, alike, reach: (below, above) } = usual;
-        Self { usual: size, alike, below, above, ..self }
+        Self { cap, threshold, stride: cells.stride, size: 0.0, doubt: 0.0 }
     }
 }
 

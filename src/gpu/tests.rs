@@ -179,13 +179,7 @@ fn structures_are_laid_out_alike() {
         threshold,
         stride,
         size,
-        doubt,
-        usual,
-        alike,
-        below,
-        above,
-        peak,
-        fading
+        doubt
     );
     same_layout!(residual::SHADER, residual::Product, "Product", n, count, stride, padding);
 }

@@ -31,8 +31,6 @@ struct Conditions<T> {
     impulses: T,
     witnesses: usize,
     amplitude: T,
-    usual: T,
-    alike: T,
     extreme: T,
     size: T,
 }
@@ -43,18 +41,15 @@ impl<T: Real> TryFrom<Conditions<T>> for denoise::Conditions<T> {
     type Error = Error;
 
     fn try_from(read: Conditions<T>) -> Result<Self, Error> {
-        let Conditions { range, noise, impulses, witnesses, amplitude, usual, .. } = read;
-        let Conditions { alike, extreme, size, .. } = read;
+        let Conditions { range, noise, impulses, witnesses, amplitude, .. } = read;
+        let Conditions { extreme, size, .. } = read;
         Error::check_positive("width of the samples' range", range.high - range.low)?;
         check_deviation("noise", noise)?;
         check_deviation("share of impulses", impulses)?;
         check_deviation("size of the impulses", amplitude)?;
-        check_deviation("modal size of the impulses", usual)?;
-        check_deviation("shrinkage to that", alike)?;
-        Error::check_not_negative("one minus the shrinkage", T::one() - alike)?;
         check_deviation("least residual of an outlier", extreme)?;
         check_deviation("least size of an outlier", size)?;
-        Ok(Self { range, noise, impulses, witnesses, amplitude, usual, alike, extreme, size })
+        Ok(Self { range, noise, impulses, witnesses, amplitude, extreme, size })
     }
 }
 

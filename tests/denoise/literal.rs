@@ -174,8 +174,6 @@ pub(crate) struct Automatic {
     pub(crate) witnesses: usize,
     pub(crate) extreme: f64,
     pub(crate) size: f64,
-    /// What most impulses are off by, and how far that is believed.
-    pub(crate) usual: (f64, f64),
     pub(crate) image: Vec<f64>,
     pub(crate) outliers: Vec<f64>,
 }
@@ -242,88 +240,14 @@ fn noise(image: &[f64], first: &[f64], width: usize, core: usize) -> f64 {
     noise_of(taken)
 }
 
-/// The class of a size: 64 of equal width to the octave.
+/// The class of a magnitude: four to the unit.
 fn class(value: f64) -> i32 {
-    let octave = value.log2().floor();
-    (64.0 * octave + (64.0 * (value / octave.exp2() - 1.0)).floor()) as i32
+    (4.0 * value).floor().min(1023.0) as i32
 }
 
 /// Where a class begins.
 fn beginning(class: i32) -> f64 {
-    f64::from(class.div_euclid(64)).exp2() * (1.0 + f64::from(class.rem_euclid(64)) / 64.0)
-}
-
-/// The size that most of some sizes beyond a limit have, in noise of so much, and how far that
-/// is believed; zeros if there is none.
-fn usual(sizes: &[f64], limit: f64, noise: f64) -> (f64, f64) {
-    const NONE: (f64, f64) = (0.0, 0.0);
-    let classes: Vec<i32> =
-        sizes.iter().map(|&size| class(size)).filter(|&c| c > class(limit)).collect();
-    if noise == 0.0 || classes.len() < 100 {
-        return NONE;
-    }
-    let of_noise = 1.1 * noise;
-    let around = |size: f64, reach: f64| -> Vec<i32> {
-        let (low, high) = (class((size - reach).max(limit)), class(size + reach));
-        classes.iter().copied().filter(|c| (low..=high).contains(c)).collect()
-    };
-    // Where they are densest; of several such classes, the least.
-    let mut all = classes.clone();
-    all.sort_unstable();
-    let density = |c: i32| around(beginning(c), of_noise).len();
-    let mut densest = class(limit) + 1;
-    for c in class(limit) + 1..=all[all.len() - 1] {
-        if density(c) > density(densest) {
-            densest = c;
-        }
-    }
-    let (mut size, mut deviation) = (beginning(densest), of_noise);
-    for _ in 0..4 {
-        // log density = a + b x + c x^2, each bin weighing as much as it counts.
-        let near = around(size, 2.0 * deviation);
-        let (low, high) =
-            (class((size - 2.0 * deviation).max(limit)), class(size + 2.0 * deviation));
-        let (mut normal, mut right, mut bins) = (vec![0.0; 9], vec![0.0; 3], 0);
-        // Classes side by side make a bin that is wide enough.
-        let mut next = low.max(class(limit) + 1);
-        while let Some(last) =
-            (next..=high).find(|c| beginning(c + 1) - beginning(next) >= 0.3 * deviation)
-        {
-            let (begin, end) = (beginning(next), beginning(last + 1));
-            let count = near.iter().filter(|c| (next..=last).contains(c)).count() as f64;
-            next = last + 1;
-            if count == 0.0 {
-                continue;
-            }
-            bins += 1;
-            let x = ((begin + end) / 2.0 - size) / deviation;
-            let powers = [1.0, x, x * x];
-            for i in 0..3 {
-                right[i] += count * powers[i] * (count / (end - begin)).ln();
-                for j in 0..3 {
-                    normal[3 * i + j] += count * powers[i] * powers[j];
-                }
-            }
-        }
-        if bins < 5 {
-            return NONE;
-        }
-        let fit = oracle::gauss(normal, right);
-        if fit[2] >= 0.0 {
-            return NONE;
-        }
-        size -= deviation * fit[1] / (2.0 * fit[2]);
-        deviation *= (-0.5 / fit[2]).sqrt();
-        if !(size > limit && deviation < 1.6 * of_noise) {
-            return NONE;
-        }
-    }
-    if (around(size, 2.0 * deviation).len() as f64) < 0.7 * classes.len() as f64 {
-        return NONE;
-    }
-    let varies = (deviation * deviation - of_noise * of_noise).max(0.0);
-    let found = 1.3 * noise * noise;
-    (size, found / (found + varies))
+    f64::from(class) / 4.0
 }
 
 /// The automatic algorithm.
@@ -371,19 +295,6 @@ pub(crate) fn automatic(
     let size = if beyond.is_empty() { 0.0 } else { 0.575 * exceeded(10) };
     let extreme =
         if beyond.is_empty() { 4.0 } else { (0.67 * exceeded(2) / noise).clamp(2.6, 4.0) };
-    let is_cut_off = |i: usize| image[i] == 0.0 || image[i] == peak;
-    let whole: Vec<f64> = suspects().filter(|&i| !is_cut_off(i)).map(off).collect();
-    let (usual, alike) = usual(&whole, least(noise), noise);
-    // What a pixel is off by where the function finds u.
-    let believed = |i: usize, u: f64| {
-        if alike == 0.0 || is_cut_off(i) {
-            return u;
-        }
-        let deviation = noise * (1.3 / alike).sqrt();
-        let (more, sign) = (usual - u.abs(), u.signum());
-        let reach = if more > 0.0 { 2.5 } else { 4.0 } * deviation;
-        u + sign * more * alike * (4.0 * (1.0 - more.abs() / reach)).clamp(0.0, 1.0)
-    };
 
     // The regions.
     let floor = noise.max(1.0 / 255.0 * peak);
@@ -414,7 +325,6 @@ pub(crate) fn automatic(
         witnesses,
         extreme,
         size,
-        usual: (usual, alike),
         image: vec![0.0; image.len()],
         outliers: vec![0.0; image.len()],
     };
@@ -448,7 +358,7 @@ pub(crate) fn automatic(
         let mut v = y.clone();
         for ((&j, &u), &score) in support.iter().zip(&u).zip(&scores) {
             let part = if doubt > 0.0 { (score - (1.0 - doubt)) / (2.0 * doubt) } else { 1.0 };
-            let u = believed(places[j].0, u) * part.min(1.0);
+            let u = u * part.min(1.0);
             v[j] -= u;
             if places[j].1 && in_core(j, region, core) && score > 1.0 {
                 result.outliers[places[j].0] = u;

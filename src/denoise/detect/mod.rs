@@ -2,7 +2,6 @@
 //! around a pixel, and the search for outliers in a region, which decides.
 
 pub(crate) mod classifier;
-pub(crate) mod modal;
 pub(crate) mod neighbourhood;
 pub(crate) mod rows;
 pub(crate) mod search;

@@ -1,7 +1,6 @@
 //! The search for outliers in one region: Algorithm 1 on a residual maker that
 //! knows which pixels can be outliers.
 
-use super::modal::Usual;
 use crate::real::constant;
 use crate::regression::greedy::{Score, search_by};
 use crate::regression::workspace::Parts;
@@ -52,8 +51,6 @@ pub(crate) struct Region<'a, T> {
     pub(crate) size: T,
     /// So far from the limit, as a part of it, are points that are taken out in part.
     pub(crate) doubt: T,
-    /// What is known of outliers beforehand.
-    pub(crate) usual: Usual<T>,
 }
 
 /// What was found.
@@ -115,9 +112,7 @@ impl<T: Real> Searcher<T> {
         let listed = Listed { region, points };
         let scores = Weighted { per_unit: region.size / region.limit, worth };
         let (k, _) = search_by(&listed, pixels, known, &mut rule, &scores, &mut work)?;
-        let found = found(work, k, shares, |nth, place, u| {
-            if nth < known.len() { u } else { region.usual.of(pixels[place], u) }
-        });
+        let found = found(work, k, shares);
         for place in &mut *found.indices {
             *place = points[*place];
         }
@@ -130,18 +125,11 @@ impl<T: Real> Searcher<T> {
     }
 }
 
-/// The first `k` outliers, each as far as it is taken out. `value_of` tells what each of them
-/// is off by: which it is, where, and what the function finds.
-fn found<'a, T: Real>(
-    work: Workspace<'a, T>,
-    k: usize,
-    shares: &'a [T],
-    value_of: impl Fn(usize, usize, T) -> T,
-) -> Found<'a, T> {
+/// The first `k` outliers, each as far as it is taken out.
+fn found<'a, T: Real>(work: Workspace<'a, T>, k: usize, shares: &'a [T]) -> Found<'a, T> {
     let Parts { values, indices, .. } = work.into_parts();
-    let outliers = values[..k].iter_mut().zip(&*indices).zip(shares);
-    for (nth, ((value, &place), &share)) in outliers.enumerate() {
-        *value = share * value_of(nth, place, *value);
+    for (value, &share) in values[..k].iter_mut().zip(shares) {
+        *value = share * *value;
     }
     Found { indices: &mut indices[..k], values: &values[..k], shares: &shares[..k] }
 }

@@ -108,16 +108,9 @@ function search(
   kernel,
   penalty,
   y,
-  { rule, studentized, limit, size, doubt, usual, threshold, cap, room, worth, known },
+  { rule, studentized, limit, size, doubt, threshold, cap, room, worth, known },
 ) {
   const n = y.length;
-  // What a point is off by that is found to be off by u.
-  const believed = (s, u) => {
-    if (known.includes(s) || y[s] === 0 || y[s] === usual.peak) return u;
-    const more = usual.usual - Math.abs(u);
-    const inside = 1 - Math.abs(more) / (more > 0 ? usual.below : usual.above);
-    return u + Math.sign(u) * usual.alike * Math.min(Math.max(4 * inside, 0), 1) * more;
-  };
   const out = [];
   // Which part of each is taken out.
   const parts = [];
@@ -141,7 +134,7 @@ function search(
       const score = Math.min(Math.abs(r) / Math.sqrt(variances[i]), bySize);
       return worth[i] > 0 ? score * Math.sqrt(worth[i]) : 0;
     });
-    const values = fitted.values.map((u, k) => parts[k] * believed(out[k], u));
+    const values = fitted.values.map((u, k) => parts[k] * u);
     const result = (reason) => ({ order: out, parts, values, residual, reason });
     if (out.length < known.length && out.length < room) {
       out.push(known[out.length]);
@@ -184,11 +177,9 @@ async function compare(
   { n, WG, K = Math.floor(n / 2), count = 20, outliers = 6, ...options },
 ) {
   const { kernel, ys } = problems(n, count, outliers);
-  const { rule, studentized, flags, cutOff = Infinity } = options;
+  const { rule, studentized, flags } = options;
   const whole = !flags;
-  ys.forEach((y) => y.forEach((sample, i) => (y[i] = Math.min(sample, cutOff))));
-  const usual = { usual: 0, alike: 0, below: 1, above: 1, peak: 0, fading: 4 };
-  const settings = { limit: 4, size: 0, doubt: 0, usual, threshold: 4, cap: n, room: K, ...options };
+  const settings = { limit: 4, size: 0, doubt: 0, threshold: 4, cap: n, room: K, ...options };
   const makers = PENALTIES.map((penalty) => fit(kernel, penalty, [], identity(n)).residual);
   const penalty = (i) => PENALTIES[i % PENALTIES.length];
 
@@ -213,7 +204,7 @@ async function compare(
   );
   const problemsBuffer = device.storage(new Uint32Array(list.flatMap((problem) => [...problem])));
   const { cap, threshold, size, doubt } = settings;
-  const uniform = { cap, threshold, stride, size, doubt, ...settings.usual };
+  const uniform = { cap, threshold, stride, size, doubt };
   const parameters = await device.structure('greedy', 'Search', uniform);
   const buffer = device.storage(cells);
   const flagged = Boolean(flags);
@@ -341,17 +332,6 @@ export async function greedyHeedsFlags(device) {
     flags,
   });
   if (doubtful < 5) throw new Error(`only ${doubtful} doubtful points`);
-  // Some are cut off at an end of the range: whatever they are, they are there.
-  await compare(device, 'EXTREME, of the usual size', {
-    n,
-    WG: 64,
-    count,
-    rule: 'EXTREME',
-    studentized: true,
-    usual: { usual: 25, alike: 0.8, below: 8, above: 12, peak: 40, fading: 4 },
-    cutOff: 40,
-    flags,
-  });
   await compare(device, 'EXTREME, no flag', {
     n,
     WG: 8,
