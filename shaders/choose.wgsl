@@ -203,7 +203,7 @@ fn before(
     let rung = choose(t, tile.floor_);
     if t == 0u {
         let misfit = max(tile.floor_, sqrt(risks[rung].y));
-        problems[region] = Problem(rung, tile.extreme * misfit, 0u, 0u);
+        problems[region] = Problem(rung, tile.limit * misfit, 0u, 0u);
     }
     update(t, count);
     for (var b = t; b < BLOCKS; b += WG) {

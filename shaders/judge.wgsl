@@ -6,6 +6,9 @@
 
 // At least as many threads as pixels are judged together.
 override WG: u32 = 32u;
+// What makes the small network sure, and the z below which a pixel is a detail.
+override SURE: f32;
+override DETAIL: f32;
 // Pixels along a side of the square that a workgroup judges, how many it judges together, and
 // how many of these a thread.
 const SIDE = 24u;
@@ -14,14 +17,13 @@ const QUAD = 4u;
 // Units that a thread asks, if there are as many.
 const BLOCK = 16u;
 // The networks: how far they look, what they see there, units of both layers, where the
-// differences are cut, and what makes a glance sure. The numbers of
+// differences are cut. The numbers of
 // src/denoise/detect/classifier/weights.rs and classifier.rs.
 const REACH = 3;
 const INPUTS = 74u;
 const GLANCE = vec2(16u, 8u);
 const STUDY = vec2(128u, 32u);
 const DIFFERENCES = vec2(-1.0, 2.0);
-const SURE = 0.45;
 // Where they begin, and their length. Four units at a time: the weights of each input and what
 // units begin with, of the first layer and of the second; what each unit adds, and what their
 // sum begins with.
@@ -213,10 +215,9 @@ fn spared(network: u32, units: vec2<u32>, pixels: u32, t: u32) -> f32 {
     return sum;
 }
 
-// What a pixel is worth as a candidate of which so much less is wanted.
-fn worth_of(spared: f32) -> f32 {
-    let wanted = max(1.0 - spared, tile.wanted_least);
-    return select(1.0 / (wanted * wanted), 0.0, wanted > tile.wanted_most);
+// What a pixel with this z is worth as a candidate; nothing if it is a detail.
+fn worth_of(z: f32) -> f32 {
+    return select(exp(z + z), 0.0, z < DETAIL);
 }
 
 // Has a network judge the listed pixels. Those that it is not sure of are the next list.

@@ -10,23 +10,6 @@ const BLOCK = 16u;
 
 var<workgroup> spread: array<f32, WG>;
 
-// Whether a pixel exceeds nearly all of the sixteen pixels around its neighbours, or falls below
-// them.
-fn in_clump(x: i32, y: i32, here: f32) -> bool {
-    var above = 0u;
-    var below = 0u;
-    for (var down = -2; down <= 2; down++) {
-        // All of the first and the last row, the ends of the others.
-        let step = select(4, 1, abs(down) == 2);
-        for (var across = -2; across <= 2; across += step) {
-            let around = pixel(x + across, y + down);
-            above += select(0u, 1u, here - around > tile.clump);
-            below += select(0u, 1u, around - here > tile.clump);
-        }
-    }
-    return max(above, below) + tile.like_a_clump >= 16u;
-}
-
 // One thread a pixel of a held row; the workgroup is several blocks of it.
 @compute @workgroup_size(WG)
 fn look(
@@ -64,21 +47,13 @@ fn look(
         sum += spread[first + i];
     }
     let around = sum / f32(max(count, 1u));
-    let limit = max(tile.suspect, around * tile.spread_factor);
+    let limit = max(tile.suspect, around);
     let middle = 0.5 * (v[3] + v[4]);
     let calm = select(here, middle, by > limit);
-    // A pixel in a clump has good neighbours as well.
-    var can_be = inside && by > tile.alone_enough && abs(here - middle) > tile.off_enough;
-    if inside && !can_be && max(here - v[2], v[5] - here) > tile.clump {
-        can_be = in_clump(x, y, here);
-    }
+    let can_be = inside && by > tile.alone_enough && abs(here - middle) > tile.off_enough;
     var worth = select(0.0, 1.0, can_be);
     if can_be && tile.amplitude > 0.0 {
-        if max(here - v[6], v[1] - here) > tile.clear_by && around < tile.clear_spread {
-            worth = 1.0 / (tile.wanted_least * tile.wanted_least);
-        } else {
-            worth = select(EXCEEDS, FALLS_BELOW, here < middle);
-        }
+        worth = select(EXCEEDS, FALLS_BELOW, here < middle);
     }
     if inside {
         looks[row * tile.held_width + column] = vec2(calm, worth);

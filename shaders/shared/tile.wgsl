@@ -27,36 +27,25 @@ struct Tile {
     out_height: u32,
     // Number of neighbours of an impulse that may be like it.
     witnesses: u32,
-    // Threshold of a suspect: the larger of this and the spread times the next.
+    // Threshold of a suspect: the larger of this and the spread.
     suspect: f32,
-    spread_factor: f32,
     // How alone a pixel must be to be an outlier, and how much it must differ from the
     // median of its neighbours.
     alone_enough: f32,
     off_enough: f32,
     // The noise that outliers are measured by, the noise that is smoothed
-    // away, and where an outlier begins in units of the misfit.
+    // away, and the limit of a residual in units of the misfit.
     floor_: f32,
     noise: f32,
-    extreme: f32,
+    limit: f32,
     rungs: u32,
     masked: u32,
     // Entries of a section of the cells.
     stride: u32,
-    // Clumps: least difference to the pixels around, and how many of these may be like it.
-    clump: f32,
-    like_a_clump: u32,
     // Share of the impulses, and what nearly all of them are off by; zero if that is not
     // known.
     impulses: f32,
     amplitude: f32,
-    // Bounds of the factor of the detection threshold.
-    wanted_least: f32,
-    wanted_most: f32,
-    // A pixel is clearly an impulse that is beyond all but one of its neighbours by more than
-    // this where the spread is less than that.
-    clear_by: f32,
-    clear_spread: f32,
 }
 
 // Where pixel `i` of region number `r` is, along an axis of `length` pixels:

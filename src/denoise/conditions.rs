@@ -18,8 +18,6 @@ pub struct Conditions<T> {
     pub witnesses: usize,
     /// Median magnitude of the impulses; zero without impulses.
     pub amplitude: T,
-    /// The least studentised residual of an outlier, in units of the noise.
-    pub extreme: T,
     /// The least magnitude of an outlier.
     pub size: T,
 }

@@ -4,11 +4,12 @@
 //! the smoothers, the networks, and the constants that its shaders get from here.
 
 pub(crate) use super::blend::Strip;
-pub(crate) use super::detect::classifier::WANTED;
 pub(crate) use super::detect::classifier::weights::{OF_GLANCE, OF_STUDY};
-pub(crate) use super::detect::neighbourhood::{LIKE_A_CLUMP, SUSPECT, WIDENING};
+pub(crate) use super::detect::classifier::{DETAIL, SURE};
+pub(crate) use super::detect::neighbourhood::SUSPECT;
 pub(crate) use super::detect::rows::read;
-pub(crate) use super::detect::window::{BLOCK, REACH, padded};
+pub(crate) use super::detect::search::LIMIT;
+pub(crate) use super::detect::window::{BLOCK, MOST_WITNESSES, REACH, padded};
 pub(crate) use super::pipeline::Run;
 pub(crate) use super::smooth::ladder::Ladder;
 pub(crate) use super::strip::Job;
@@ -16,7 +17,6 @@ pub(crate) use super::strip::Job;
 // What tests of the shaders compare.
 #[cfg(test)]
 pub(crate) use super::detect::classifier::{
-    SURE,
     pattern::DIFFERENCES,
     weights::{GLANCE, INPUTS, STUDY},
 };

@@ -2,9 +2,8 @@
 
 use super::blend::Strip;
 use super::conditions::Conditions;
-use super::detect::classifier::CLEAR;
 use super::detect::rows::Rows;
-use super::detect::search::{DOUBT, Region, Searcher};
+use super::detect::search::{DOUBT, LIMIT, Region, Searcher};
 use super::detect::window::Known;
 use super::plan::DenoisePlan;
 use super::smooth::ladder::Ladder;
@@ -17,9 +16,6 @@ use core::ops::Range;
 
 /// The least noise that outliers are measured by, in units.
 const LEAST_NOISE: f64 = 1.0;
-/// The least distance of an outlier to the median of its neighbours, as a part of the least
-/// magnitude.
-const PART_OF_SIZE: f64 = 0.75;
 
 /// What is the same for all strips of an image. Everything is in units.
 pub(crate) struct Job<'a, T> {
@@ -128,7 +124,7 @@ impl<'a, T: Real> Job<'a, T> {
                 residual: &residuals[part.clone()],
                 worth,
                 known,
-                limit: conditions.extreme * self.floor().max(misfit),
+                limit: constant::<T>(LIMIT) * self.floor().max(misfit),
                 size: conditions.size,
                 doubt,
             })?;
@@ -162,20 +158,19 @@ impl<'a, T: Real> Job<'a, T> {
 
     /// What is known of the image when its pixels are looked at.
     pub(crate) fn known(&self) -> Known<T> {
-        let Conditions { noise, extreme, size, witnesses, impulses, .. } = self.conditions;
+        let Conditions { noise, size, witnesses, impulses, .. } = self.conditions;
         Known {
             witnesses,
             noise: self.floor(),
             impulses,
-            alone_enough: extreme * self.floor() / constant(2.0),
-            off_enough: constant::<T>(PART_OF_SIZE) * size,
+            alone_enough: constant::<T>(LIMIT / 2.0) * self.floor(),
+            off_enough: size,
             // Without noise every candidate counts, and the classifier is not asked.
             amplitude: if noise > T::zero() {
                 size / constant(PART_OF_AMPLITUDE)
             } else {
                 T::zero()
             },
-            clear: (constant::<T>(CLEAR.0) * size, constant::<T>(CLEAR.1) * size),
         }
     }
 

@@ -11,6 +11,7 @@ use self::sizes::Sizes;
 use self::windows::{Window, windows};
 use super::conditions::Conditions;
 use super::detect::rows::Rows;
+use super::detect::window::MOST_WITNESSES;
 use crate::error::as_f64;
 use crate::image::{Grid, SampleRange};
 use crate::real::constant;
@@ -26,13 +27,6 @@ const LEAST_IMPULSE: f64 = 10.0;
 /// Share of the pixels that may be impulses with more witnesses than are allowed
 /// for: they are missed.
 const MISSED: f64 = 4.2e-5;
-/// The most witnesses that are ever allowed for.
-const MOST_WITNESSES: usize = 5;
-/// The least studentised residual of an outlier, in units of the noise, as a part of the
-/// impulses' size, and within which limits: noise is as extreme as the lower one too often, and
-/// beyond the upper one there is hardly any.
-const EXTREME: f64 = 0.67;
-const EXTREMES: (f64, f64) = (2.6, 4.0);
 /// One in so many impulses may be smaller than what nearly all exceed.
 const SMALL_ONE_IN: usize = 10;
 /// The least magnitude of an outlier, as a part of what nearly all impulses exceed.
@@ -145,7 +139,6 @@ impl<T: Real> Survey<T> {
             impulses: constant(share),
             witnesses: witnesses(share),
             amplitude: constant(amplitude),
-            extreme: constant(extreme(amplitude / as_f64(noise))),
             size: constant(PART_OF_AMPLITUDE * small),
         };
         Ok(conditions.in_samples(|x| self.range.difference(x)))
@@ -188,12 +181,4 @@ fn witnesses(share: f64) -> usize {
         beyond -= term;
     }
     allowed.max(1)
-}
-
-/// Where impulses of about the size `amplitude`, in units of the noise, begin. Equally likely
-/// as noise they are at half their size and a little more; but what is as extreme is often a
-/// detail.
-fn extreme(amplitude: f64) -> f64 {
-    let (least, most) = EXTREMES;
-    if amplitude > 0.0 { (EXTREME * amplitude).clamp(least, most) } else { most }
 }

@@ -3,7 +3,7 @@
 use super::kernel::{Kernel, Shader, Step};
 use super::tile::Tile;
 use super::{Gpu, GpuError};
-use crate::denoise::facade::{OF_GLANCE, OF_STUDY};
+use crate::denoise::facade::{DETAIL, OF_GLANCE, OF_STUDY, SURE};
 use alloc::vec::Vec;
 
 /// With the networks in a uniform, or, where that may not be as large, in storage.
@@ -33,8 +33,13 @@ const TOGETHER: u32 = 16;
 
 /// Threads of a workgroup, where others have so many: one for each of the pixels that are
 /// judged together, and not more than have something to do.
-pub(super) fn threads(workgroup: u32) -> u32 {
+fn threads(workgroup: u32) -> u32 {
     workgroup.clamp(TOGETHER, 2 * TOGETHER)
+}
+
+/// The pipeline constants, where workgroups of other shaders have so many threads.
+pub(super) fn constants(workgroup: u32) -> [(&'static str, f64); 3] {
+    [("WG", threads(workgroup).into()), ("SURE", SURE), ("DETAIL", DETAIL)]
 }
 
 /// The networks, one after the other, for the device.
@@ -63,8 +68,7 @@ pub(super) struct Judge {
 impl Judge {
     pub(super) fn new(gpu: &Gpu) -> Result<Self, GpuError> {
         let shader = if fits_uniform(gpu) { &UNIFORM } else { &STORAGE };
-        let constants = [("WG", threads(gpu.workgroup()).into())];
-        Ok(Self { kernel: gpu.kernel(shader, &constants)? })
+        Ok(Self { kernel: gpu.kernel(shader, &constants(gpu.workgroup()))? })
     }
 
     /// On the tile, the pixels, what is seen, and the judge's networks.
@@ -85,7 +89,7 @@ impl Judge {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::denoise::facade::{DIFFERENCES, GLANCE, INPUTS, REACH, STUDY, SURE};
+    use crate::denoise::facade::{DIFFERENCES, GLANCE, INPUTS, REACH, STUDY};
 
     #[test]
     fn the_networks_are_those_of_the_processor() {
@@ -97,7 +101,6 @@ mod tests {
             alloc::format!("const INPUTS = {INPUTS}u;"),
             alloc::format!("const GLANCE = vec2({}u, {}u);", glance.0, glance.1),
             alloc::format!("const STUDY = vec2({}u, {}u);", study.0, study.1),
-            alloc::format!("const SURE = {SURE:?};"),
             alloc::format!("const DIFFERENCES = vec2({low:?}, {high:?});"),
         ] {
             assert!(UNIFORM.parts.concat().contains(&constant), "{constant}");

@@ -31,7 +31,7 @@ fn every_shader(workgroup: u32) -> Vec<(Shader, Vec<(&'static str, f64)>)> {
         (residual::SHADER, only()),
     ];
     for shader in [judge::UNIFORM, judge::STORAGE] {
-        all.push((shader, alloc::vec![("WG", f64::from(judge::threads(workgroup)))]));
+        all.push((shader, judge::constants(workgroup).to_vec()));
     }
     for moment in [Moment::Before, Moment::After] {
         let threads = f64::from(workgroup.min(choose::MOST_THREADS));
@@ -171,16 +171,7 @@ pub(super) use same_layout;
 #[test]
 fn structures_are_laid_out_alike() {
     same_layout!(greedy::SHADER, greedy::Problem, "Problem", rung, limit, count, reason);
-    same_layout!(
-        greedy::SHADER,
-        greedy::Search,
-        "Search",
-        cap,
-        threshold,
-        stride,
-        size,
-        doubt
-    );
+    same_layout!(greedy::SHADER, greedy::Search, "Search", cap, threshold, stride, size, doubt);
     same_layout!(residual::SHADER, residual::Product, "Product", n, count, stride, padding);
 }
 

@@ -1,6 +1,6 @@
 //! A rectangle of regions, laid out as in `shaders/shared/tile.wgsl`.
 
-use crate::denoise::facade::{BLOCK, Job, LIKE_A_CLUMP, REACH, SUSPECT, WANTED, WIDENING};
+use crate::denoise::facade::{BLOCK, Job, LIMIT, MOST_WITNESSES, REACH, SUSPECT};
 use crate::image::Grid;
 use bytemuck::{Pod, Zeroable};
 use core::ops::Range;
@@ -92,23 +92,16 @@ pub(super) struct Tile {
     out_height: u32,
     witnesses: u32,
     suspect: f32,
-    spread_factor: f32,
     alone_enough: f32,
     off_enough: f32,
     floor: f32,
     noise: f32,
-    extreme: f32,
+    limit: f32,
     rungs: u32,
     masked: u32,
     stride: u32,
-    clump: f32,
-    like_a_clump: u32,
     impulses: f32,
     amplitude: f32,
-    wanted_least: f32,
-    wanted_most: f32,
-    clear_by: f32,
-    clear_spread: f32,
 }
 
 /// A count as `u32`; no image is larger.
@@ -142,27 +135,19 @@ impl Tile {
             out_top: word(down.start),
             out_width: word(across.len()),
             out_height: word(down.len()),
-            witnesses: word(known.witnesses.min(7)),
+            witnesses: word(known.witnesses.min(MOST_WITNESSES)),
             suspect: SUSPECT as f32 * known.noise,
-            spread_factor: 1.0 - WIDENING as f32 * known.impulses,
             // The shaders know no infinity.
             alone_enough: known.alone_enough.max(f32::MIN),
             off_enough: known.off_enough.max(f32::MIN),
             floor: known.noise,
             noise: conditions.noise,
-            extreme: conditions.extreme,
+            limit: LIMIT as f32,
             rungs: word(job.ladder.rungs.len()),
             masked: u32::from(masked),
             stride,
-            // The shaders know no infinity.
-            clump: known.clump().min(f32::MAX),
-            like_a_clump: word(LIKE_A_CLUMP),
             impulses: known.impulses,
             amplitude: known.amplitude,
-            wanted_least: WANTED.0 as f32,
-            wanted_most: WANTED.1 as f32,
-            clear_by: known.clear.0,
-            clear_spread: known.clear.1,
         }
     }
 
@@ -208,23 +193,16 @@ mod tests {
             out_height,
             witnesses,
             suspect,
-            spread_factor,
             alone_enough,
             off_enough,
             floor,
             noise,
-            extreme,
+            limit,
             rungs,
             masked,
             stride,
-            clump,
-            like_a_clump,
             impulses,
-            amplitude,
-            wanted_least,
-            wanted_most,
-            clear_by,
-            clear_spread
+            amplitude
         );
     }
 

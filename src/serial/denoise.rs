@@ -31,7 +31,6 @@ struct Conditions<T> {
     impulses: T,
     witnesses: usize,
     amplitude: T,
-    extreme: T,
     size: T,
 }
 
@@ -42,14 +41,13 @@ impl<T: Real> TryFrom<Conditions<T>> for denoise::Conditions<T> {
 
     fn try_from(read: Conditions<T>) -> Result<Self, Error> {
         let Conditions { range, noise, impulses, witnesses, amplitude, .. } = read;
-        let Conditions { extreme, size, .. } = read;
+        let size = read.size;
         Error::check_positive("width of the samples' range", range.high - range.low)?;
         check_deviation("noise", noise)?;
         check_deviation("share of impulses", impulses)?;
         check_deviation("size of the impulses", amplitude)?;
-        check_deviation("least residual of an outlier", extreme)?;
         check_deviation("least size of an outlier", size)?;
-        Ok(Self { range, noise, impulses, witnesses, amplitude, extreme, size })
+        Ok(Self { range, noise, impulses, witnesses, amplitude, size })
     }
 }
 

@@ -55,33 +55,9 @@ impl<'a> Pixels<'a> {
         sum / block.len() as f64
     }
 
-    fn in_clump(&self, i: usize, by: f64) -> bool {
-        let off: Vec<f64> =
-            ring(2).map(|(dx, dy)| self.image[i] - self.around(i, dx, dy)).collect();
-        let neighbours = &self.sorted[i];
-        let stands_out = self.image[i] - neighbours[2] > by || neighbours[5] - self.image[i] > by;
-        let above = off.iter().filter(|&&d| d > by).count();
-        let below = off.iter().filter(|&&d| -d > by).count();
-        assert_eq!(off.len(), 16);
-        stands_out && above.max(below) >= 13
-    }
-
-    /// Whether a candidate is clearly an impulse.
-    pub(crate) fn is_clear(&self, i: usize, size: f64) -> bool {
-        self.alone(i, 1) > 1.3 * size && self.spread(i) < 0.4 * size
-    }
-
     /// Whether a pixel is a candidate for an outlier.
-    pub(crate) fn can_be(
-        &self,
-        i: usize,
-        witnesses: usize,
-        extreme: f64,
-        floor: f64,
-        size: f64,
-    ) -> bool {
-        self.alone(i, witnesses) > extreme * floor / 2.0 && self.off(i).abs() > 0.75 * size
-            || witnesses >= 3 && self.in_clump(i, 3.0 * floor)
+    pub(crate) fn can_be(&self, i: usize, witnesses: usize, floor: f64, size: f64) -> bool {
+        self.alone(i, witnesses) > 4.0 * floor / 2.0 && self.off(i).abs() > size
     }
 }
 

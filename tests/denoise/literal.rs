@@ -172,7 +172,6 @@ pub(crate) fn paper(
 pub(crate) struct Automatic {
     pub(crate) noise: f64,
     pub(crate) witnesses: usize,
-    pub(crate) extreme: f64,
     pub(crate) size: f64,
     pub(crate) image: Vec<f64>,
     pub(crate) outliers: Vec<f64>,
@@ -287,18 +286,16 @@ pub(crate) fn automatic(
     let at_most = |c: usize| -> f64 {
         (0..=c).map(|k| choose(k) * p.powi(k as i32) * (1.0 - p).powi(8 - k as i32)).sum()
     };
-    let witnesses = (1..5).find(|&c| share * (1.0 - at_most(c)) <= 4.2e-5).unwrap_or(5);
+    let witnesses = (1..7).find(|&c| share * (1.0 - at_most(c)) <= 4.2e-5).unwrap_or(7);
     let exceeded = |one_in: usize| {
         let at = beyond.len().div_ceil(one_in) - 1;
         beginning(beyond[at])
     };
     let size = if beyond.is_empty() { 0.0 } else { 0.575 * exceeded(10) };
-    let extreme =
-        if beyond.is_empty() { 4.0 } else { (0.67 * exceeded(2) / noise).clamp(2.6, 4.0) };
 
     // The regions.
     let floor = noise.max(1.0 / 255.0 * peak);
-    let calm = calm(witnesses, &|i| (1.5 * floor).max(pixels.spread(i) * (1.0 - 2.0 * share)));
+    let calm = calm(witnesses, &|i| (1.5 * floor).max(pixels.spread(i)));
     let points = points(region);
     let makers: Vec<Vec<f64>> = [0.01, 0.0316, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6]
         .iter()
@@ -323,7 +320,6 @@ pub(crate) fn automatic(
     let mut result = Automatic {
         noise,
         witnesses,
-        extreme,
         size,
         image: vec![0.0; image.len()],
         outliers: vec![0.0; image.len()],
@@ -335,22 +331,19 @@ pub(crate) fn automatic(
         let y: Vec<f64> = places.iter().map(|&(i, _)| image[i]).collect();
         let smooth: Vec<f64> = places.iter().map(|&(i, _)| calm[i]).collect();
         let (k, misfit) = best(&smooth, floor);
-        let limit = extreme * floor.max(misfit);
+        let limit = 4.0 * floor.max(misfit);
         let wanted: Vec<Option<f64>> = places
             .iter()
             .map(|&(i, _)| {
-                if !pixels.can_be(i, witnesses, extreme, floor, size) {
+                if !pixels.can_be(i, witnesses, floor, size) {
                     return None;
                 }
                 if size == 0.0 || noise == 0.0 {
                     return Some(1.0);
                 }
-                if pixels.is_clear(i, size) {
-                    return Some(0.5);
-                }
                 let amplitude = size / 0.575;
-                let part = judged(&pixels, i, amplitude, [floor / amplitude, share]);
-                (part <= 1.4).then(|| part.max(0.5))
+                let z = classified(&pixels, i, amplitude, [floor / amplitude, share]);
+                (z >= -0.3).then(|| (-z).exp())
             })
             .collect();
         let doubt = if noise > 0.0 { 0.2 } else { 0.0 };
@@ -383,9 +376,8 @@ pub(crate) fn automatic(
     result
 }
 
-/// What is wanted of a pixel, as a part of the limit: the small network on what is around,
-/// and the large one where that is not sure.
-fn judged(pixels: &Pixels<'_>, i: usize, amplitude: f64, circumstances: [f64; 2]) -> f64 {
+/// The z of a pixel: the small network on what is around, and the large one where that is not sure.
+fn classified(pixels: &Pixels<'_>, i: usize, amplitude: f64, circumstances: [f64; 2]) -> f64 {
     let inputs = seen(pixels, i, amplitude, circumstances);
     let layer = |inputs: &[f64], weights: &[f32]| -> Vec<f64> {
         let units = weights.len() / (inputs.len() + 1);
@@ -404,7 +396,7 @@ fn judged(pixels: &Pixels<'_>, i: usize, amplitude: f64, circumstances: [f64; 2]
         layer(&positive(layer(&positive(layer(&inputs, first)), second)), last)[0]
     };
     let at_a_glance = spared(&OF_GLANCE, GLANCE);
-    1.0 - if at_a_glance.abs() > 0.45 { at_a_glance } else { spared(&OF_STUDY, STUDY) }
+    if at_a_glance.abs() > 0.45 { at_a_glance } else { spared(&OF_STUDY, STUDY) }
 }
 
 /// Takes out the most extreme studentised residual that may be an outlier,

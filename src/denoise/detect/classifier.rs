@@ -10,13 +10,15 @@
 //! larger the more the pixel looks like an impulse. It has learned that from photographs with
 //! noise and impulses of many sizes and shares (see ARCHITECTURE.md).
 //!
-//! Most pixels are judged at a glance, by a small network; those that it is not sure of are
-//! studied by a large one. Nobody has to be asked where a pixel stands alone by far and its
-//! neighbours are alike.
+//! A small network is asked first, and a large one about those pixels of which the small one is not
+//! sure: to ask the large one about all would give the same and take longer.
 //!
-//! The search has the last word, since it knows what the region is like: it wants $1 - z$
-//! times as much of a pixel as usual, within bounds. What a pixel is *worth* as a candidate
-//! is one over the square of that, because the search compares squares.
+//! The networks' $z$ is a multiple of the log-odds of an impulse (0.15 of them:
+//! `models/classifier.toml`). The search has the last word, since it knows what the region is like:
+//! the limit of a residual is $e^{-z}$ times as large, so that $z$ adds to the logarithm of a
+//! score. What a pixel is *worth* as a candidate is $e^{2z}$, because the search compares squares. That
+//! holds for residuals that noise may explain; a line has residuals of any size, and only the
+//! pattern tells. So what is unlikely enough is no candidate at all.
 
 mod glance;
 pub(crate) mod pattern;
@@ -28,19 +30,15 @@ use self::pattern::{CANDIDATES, Candidates, FAR, Lanes, NEAR, at, pattern, turn}
 use self::study::Study;
 use self::weights::INPUTS;
 use super::sort::{sort_8, sort_16};
-use super::window::{Known, Window, larger};
+use super::window::{Known, Window};
 use crate::Real;
 use crate::real::constant;
 use alloc::vec::Vec;
 
-/// What is wanted at least and at most, as a part of the limit. A pixel of which more is
-/// wanted is a detail.
-pub(crate) const WANTED: (f64, f64) = (0.5, 1.4);
-/// A pixel is clear that is beyond all but one of its neighbours by so many times the least
-/// size of an impulse, where the spread is below the other. Lines have two.
-pub(crate) const CLEAR: (f64, f64) = (1.3, 0.4);
 /// The glance decides where it says more than this, or less than minus this.
 pub(crate) const SURE: f64 = 0.45;
+/// The $z$ below which a pixel is a detail, however large its residual: odds of one to seven.
+pub(crate) const DETAIL: f64 = -0.3;
 /// Candidates that are studied together.
 const DOUBTFUL: usize = 64;
 
@@ -60,8 +58,6 @@ impl<T: Real> Networks<T> {
 /// Who judges the candidates of an image.
 pub(crate) struct Judge<'a, T> {
     networks: &'a Networks<T>,
-    /// What is clear: beyond its neighbours by more, and a smaller spread.
-    clear: (T, T),
     /// One over what nearly all impulses are off by.
     scale: T,
     /// Noise in these units, and the share of impulses.
@@ -94,19 +90,11 @@ impl<T: Real> Doubtful<T> {
 impl<'a, T: Real> Judge<'a, T> {
     /// For an image of which enough is known.
     pub(crate) fn new(networks: &'a Networks<T>, known: &Known<T>) -> Option<Self> {
-        let &Known { noise, impulses, amplitude, clear, .. } = known;
+        let &Known { noise, impulses, amplitude, .. } = known;
         if amplitude <= T::zero() {
             return None;
         }
-        Some(Self { networks, clear, scale: amplitude.recip(), noise: noise / amplitude, impulses })
-    }
-
-    /// What a pixel is worth that is beyond all but one of its neighbours by so much, if that
-    /// says it all.
-    #[inline(always)]
-    pub(crate) fn if_clear(&self, beyond: T, spread: T) -> Option<T> {
-        let is_clear = beyond > self.clear.0 && spread < self.clear.1;
-        is_clear.then(|| constant(1.0 / (WANTED.0 * WANTED.0)))
+        Some(Self { networks, scale: amplitude.recip(), noise: noise / amplitude, impulses })
     }
 
     /// Looks at the candidates in the middle row of `window`; then there are none. Writes
@@ -170,9 +158,8 @@ impl<'a, T: Real> Judge<'a, T> {
     }
 }
 
-/// What a pixel is worth as a candidate of which so much less is wanted.
+/// What a pixel with this $z$ is worth as a candidate; nothing if it is a detail.
 #[inline(always)]
-fn worth_of<T: Real>(spared: T) -> T {
-    let wanted = larger(T::one() - spared, constant(WANTED.0));
-    if wanted > constant(WANTED.1) { T::zero() } else { (wanted * wanted).recip() }
+fn worth_of<T: Real>(z: T) -> T {
+    if z < constant(DETAIL) { T::zero() } else { (z + z).exp() }
 }

@@ -2,26 +2,23 @@
 //!
 //! An impulse stands alone: few of its neighbours lie on its side of what the
 //! pixel should be. Detail does not: a pixel of an edge, a line or a texture
-//! has neighbours like itself. Three tests follow from this, and a judgement.
+//! has neighbours like itself. Two tests follow from this, and a weight.
 //!
 //! * A pixel is *alone* as far as it exceeds all but $c$ of its neighbours
 //!   (or falls below them); only pixels alone by half of what makes an outlier
 //!   can be one. $c$ *witnesses* are allowed because neighbours may be impulses
 //!   of the same sign by chance.
-//! * Where impulses are frequent, some lie side by side and are witnesses of each
-//!   other. A pixel is in a *clump* if it exceeds all but a few of the sixteen pixels
-//!   around its neighbours, or falls below them; then it can be an outlier, too.
-//! * A pixel is *suspect* if it is alone by several times the spread of the
+//! * A pixel is *suspect* if it is alone by more than the spread of the
 //!   neighbours there. Suspects are replaced by the median of their neighbours where
 //!   only statistics are wanted: how noisy the image is, how smooth a region.
 //!
-//! How much is wanted of a pixel that can be an outlier follows from the pattern around
-//! it: see [`classifier`](super::classifier).
+//! How much of a residual a candidate needs follows from the pattern around it: see
+//! [`classifier`](super::classifier).
 
 use super::classifier::pattern::Candidates;
 use super::classifier::{Doubtful, Judge};
 use super::sort::{LANES, sort_8};
-use super::window::{BLOCK, Known, REACH, Window, larger};
+use super::window::{BLOCK, Known, MOST_WITNESSES, REACH, Window, larger};
 use crate::Real;
 use crate::linalg::simd::{Routine, dispatch};
 use crate::real::{constant, count};
@@ -33,15 +30,6 @@ const SUSPECT_AT_FIRST: f64 = 2.0;
 /// How many standard deviations of the noise make a pixel suspect, where the
 /// noise is known and the spread not larger.
 pub(crate) const SUSPECT: f64 = 1.5;
-/// By how much the spread grows with the share of impulses.
-pub(crate) const WIDENING: f64 = 2.0;
-
-/// How many of the sixteen pixels around its neighbours may be like a pixel in a clump.
-pub(crate) const LIKE_A_CLUMP: usize = 3;
-
-/// How far for clumps.
-const AROUND: usize = 2;
-
 /// What is made of a row.
 pub(crate) struct Look<'a, T> {
     /// The row, with the median of the neighbours in place of suspects.
@@ -87,15 +75,14 @@ fn look_at<T: Real, const FUSED: bool>(
     let Look { calm, worth, start: row } = out;
     let [_, _, above, here, below, _, _] = window;
     let half = constant::<T>(0.5);
-    let c = known.map_or(3, |known| known.witnesses.min(7));
+    let c = known.map_or(3, |known| known.witnesses.min(MOST_WITNESSES));
     let load = |row: &[T], x: usize| -> [T; LANES] {
         let lanes = &row[x..][..LANES];
         core::array::from_fn(|l| lanes[l])
     };
-    let clump = known.map_or(T::infinity(), |known| known.clump());
     let mut candidates = Candidates::new();
     for (b, calm) in calm.chunks_mut(BLOCK).enumerate() {
-        let [mut spread, mut middle, mut by, mut off, mut beyond] = [[T::zero(); BLOCK]; 5];
+        let [mut spread, mut middle, mut by] = [[T::zero(); BLOCK]; 3];
         for start in (0..BLOCK).step_by(LANES) {
             // The column left of the pixels.
             let x = b * BLOCK + start + REACH - 1;
@@ -114,8 +101,6 @@ fn look_at<T: Real, const FUSED: bool>(
             let (low, high) = (v[c], v[7 - c]);
             for l in 0..LANES {
                 by[start + l] = larger(pixel[l] - high[l], low[l] - pixel[l]);
-                beyond[start + l] = larger(pixel[l] - v[6][l], v[1][l] - pixel[l]);
-                off[start + l] = larger(pixel[l] - v[2][l], v[5][l] - pixel[l]);
                 spread[start + l] = v[5][l] - v[2][l];
                 middle[start + l] = half * (v[3][l] + v[4][l]);
             }
@@ -125,11 +110,7 @@ fn look_at<T: Real, const FUSED: bool>(
         let spread = sum / count(width);
         let limit = match known {
             None => constant::<T>(SUSPECT_AT_FIRST) * spread,
-            Some(Known { noise, impulses, .. }) => {
-                // Impulses widen the spread: what they add is taken away.
-                let spread = spread * (T::one() - constant::<T>(WIDENING) * impulses);
-                larger(constant::<T>(SUSPECT) * noise, spread)
-            }
+            Some(Known { noise, .. }) => larger(constant::<T>(SUSPECT) * noise, spread),
         };
         let pixels = &here[b * BLOCK + REACH..][..width];
         for (i, (calm, &pixel)) in calm.iter_mut().zip(pixels).enumerate() {
@@ -140,18 +121,11 @@ fn look_at<T: Real, const FUSED: bool>(
             let x = b * BLOCK + i;
             let pixel = here[x + REACH];
             let off_by = (pixel - middle[i]).abs();
-            let is_alone = by[i] > alone_enough && off_by > off_enough;
-            // A pixel in a clump has good neighbours as well. Hardly any others that are
-            // not alone differ so much from three of theirs, except at edges.
-            if !(is_alone || off[i] > clump && is_in_clump(window, x + REACH, clump)) {
+            if !(by[i] > alone_enough && off_by > off_enough) {
                 continue;
             }
             worth[row + x] = T::one();
             let Some((judge, doubtful)) = &mut judge else { continue };
-            if let Some(clear) = judge.if_clear(beyond[i], spread) {
-                worth[row + x] = clear;
-                continue;
-            }
             let side = if pixel < middle[i] { -T::one() } else { T::one() };
             candidates.add(x, side);
             if candidates.is_full() {
@@ -162,24 +136,4 @@ fn look_at<T: Real, const FUSED: bool>(
     if let Some((judge, doubtful)) = judge {
         judge.glance::<FUSED>(window, &mut candidates, (worth, row), doubtful);
     }
-}
-
-/// Whether the pixel in column `x` of the middle row exceeds nearly all of the sixteen
-/// around its neighbours, or falls below them.
-#[inline(always)]
-fn is_in_clump<T: Real>(window: Window<'_, T>, x: usize, clump: T) -> bool {
-    let pixel = window[REACH][x];
-    let (mut above, mut below) = (0_usize, 0_usize);
-    for (i, row) in window[REACH - AROUND..=REACH + AROUND].iter().enumerate() {
-        let row = &row[x - AROUND..][..=2 * AROUND];
-        // All of the first and the last row, the ends of the others.
-        let step = if i % (2 * AROUND) == 0 { 1 } else { 2 * AROUND };
-        let mut across = 0;
-        while across <= 2 * AROUND {
-            above += usize::from(pixel - row[across] > clump);
-            below += usize::from(row[across] - pixel > clump);
-            across += step;
-        }
-    }
-    above.max(below) + LIKE_A_CLUMP >= 8 * AROUND
 }

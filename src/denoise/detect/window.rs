@@ -1,14 +1,11 @@
 //! The pixels around one, and what is known of the image when they are looked at.
 
 use crate::Real;
-use crate::real::constant;
 
 /// Pixels of a row over which the spread is averaged.
 pub(crate) const BLOCK: usize = 16;
-/// Clumps are looked for where impulses have so many neighbours like them.
-const CLUMPED: usize = 3;
-/// By how many standard deviations of the noise a clump differs from the others.
-const CLUMP: f64 = 3.0;
+/// The most witnesses that can be allowed: an impulse differs from one of the eight neighbours.
+pub(crate) const MOST_WITNESSES: usize = 7;
 
 /// How far a pixel is looked around, in rows and in columns.
 pub(crate) const REACH: usize = 3;
@@ -45,17 +42,6 @@ pub(crate) struct Known<T> {
     pub(crate) off_enough: T,
     /// What nearly all impulses are off by; zero if that is not known.
     pub(crate) amplitude: T,
-    /// A pixel is clearly an impulse that is beyond all but one of its neighbours by more
-    /// than this where the spread is less than that.
-    pub(crate) clear: (T, T),
-}
-
-impl<T: Real> Known<T> {
-    /// By how much a pixel in a clump differs from those around; infinite where clumps are
-    /// not looked for.
-    pub(crate) fn clump(&self) -> T {
-        if self.witnesses >= CLUMPED { constant::<T>(CLUMP) * self.noise } else { T::infinity() }
-    }
 }
 
 #[inline(always)]

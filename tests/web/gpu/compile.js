@@ -59,7 +59,7 @@ export async function isBuiltWithAllConstants(device) {
   ]) {
     await build('look', { WG: Math.max(WG, 16) });
     for (const name of ['judge', 'judge:storage']) {
-      await build(name, { WG: Math.min(Math.max(WG, 16), 32) });
+      await build(name, { WG: Math.min(Math.max(WG, 16), 32), SURE: 0.45, DETAIL: -0.3 });
     }
     for (const name of ['gather', 'gram', 'reassemble']) await build(name, { WG });
     await build('residual', { WG, SOURCE: 1, TARGET: 3 });

@@ -66,7 +66,7 @@ export async function chooseTakesTheLeastRisk(device) {
     const vectors = orthogonal(n, gaussian);
     const rungs = ladder(vectors, [0.001, 0.01, 0.1, 1, 10, 100]);
     const count = 12;
-    const settings = { floor_: 0.8, extreme: 3, rungs: rungs.length, stride: padded(n) * count };
+    const settings = { floor_: 0.8, limit: 3, rungs: rungs.length, stride: padded(n) * count };
     // Regions that are smoother and smoother, with suspects.
     const regions = range(count).map((r) => {
       const c = range(n).map((i) => (10 * gaussian()) / (1 + (i * i * r) / 20) + gaussian());
@@ -131,7 +131,7 @@ export async function chooseTakesTheLeastRisk(device) {
       range(count).map((r) => before.words[4 * r]),
       chosen.map(({ rung }) => rung),
     );
-    const limits = chosen.map(({ misfit }) => settings.extreme * Math.max(settings.floor_, misfit));
+    const limits = chosen.map(({ misfit }) => settings.limit * Math.max(settings.floor_, misfit));
     near(
       `${what('before')}, limits`,
       range(count).map((r) => before.floats[4 * r + 1]),

@@ -13,6 +13,7 @@ const [GLANCE, STUDY] = [
   [128, 32],
 ];
 const SURE = 0.45;
+const DETAIL = -0.3;
 // Numbers of a network, the last with three that do not matter.
 const numbers = ([first, second]) =>
   (INPUTS + 1) * first + (first + 1) * second + second + 4;
@@ -201,10 +202,10 @@ function gathered(grid, tile, { pixels, worth, masks }) {
   return cells;
 }
 
-// What is wanted of a pixel, as a part of the limit, and whether it had to be studied:
+// The z of a pixel, and whether it had to be studied:
 // src/denoise/detect/classifier.rs. `at` gives the pixels around, and `sign` is the side that the pixel
 // is off to.
-function wanted(at, sign, networks, { amplitude, floor_, impulses }) {
+function classified(at, sign, networks, { amplitude, floor_, impulses }) {
   const off = (u, v) => Math.min(Math.max((sign * (at(0, 0) - at(u, v))) / amplitude, -1), 2);
   const reach = range(2 * REACH + 1).map((i) => i - REACH);
   const places = reach.flatMap((v) => reach.map((u) => [u, v]));
@@ -236,14 +237,13 @@ function wanted(at, sign, networks, { amplitude, floor_, impulses }) {
   };
   const atAGlance = spared(networks, GLANCE);
   const isStudied = Math.abs(atAGlance) <= SURE;
-  const least = isStudied ? spared(networks.subarray(numbers(GLANCE)), STUDY) : atAGlance;
-  return { part: 1 - least, isStudied };
+  const z = isStudied ? spared(networks.subarray(numbers(GLANCE)), STUDY) : atAGlance;
+  return { z, isStudied };
 }
 
 // src/denoise/detect/neighbourhood.rs, pixel by pixel.
 function look(pixels, { width, height }, known, networks) {
-  const { witnesses, suspect, spread_factor, clump, like_a_clump } = known;
-  const { alone_enough, off_enough } = known;
+  const { witnesses, suspect, alone_enough, off_enough } = known;
   const reflected = (p, length) => {
     const last = length - 1;
     return Math.abs(p) > last ? Math.max(2 * last - Math.abs(p), 0) : Math.abs(p);
@@ -256,42 +256,31 @@ function look(pixels, { width, height }, known, networks) {
     );
     around.sort((a, b) => a - b);
     const by = Math.max(here - around[7 - witnesses], around[witnesses] - here);
-    const square = [-2, -1, 0, 1, 2];
-    const ring = square
-      .flatMap((v) => square.map((u) => [u, v]))
-      .filter(([u, v]) => Math.max(Math.abs(u), Math.abs(v)) === 2)
-      .map(([u, v]) => here - at(x + u, y + v));
-    const beyond = (sign) => ring.filter((off) => sign * off > clump).length;
-    const standsOut = Math.max(here - around[2], around[5] - here) > clump;
-    const clumped = standsOut && Math.max(beyond(1), beyond(-1)) + like_a_clump >= 16;
     const [spread, middle] = [around[5] - around[2], (around[3] + around[4]) / 2];
-    return { here, by, clumped, spread, middle, beyondMost: Math.max(here - around[6], around[1] - here) };
+    return { here, by, spread, middle };
   });
-  return seen.map(({ here, by, beyondMost, clumped, middle }, i) => {
+  return seen.map(({ here, by, middle }, i) => {
     const [x, row, y] = [i % width, i - (i % width), Math.floor(i / width)];
     const first = x - (x % BLOCK);
     const block = seen.slice(row + first, row + Math.min(first + BLOCK, width));
     const spread = sum(block.map(({ spread }) => spread)) / block.length;
-    const calm = by > Math.max(suspect, spread * spread_factor) ? middle : here;
+    const calm = by > Math.max(suspect, spread) ? middle : here;
     const isAlone = by > alone_enough && Math.abs(here - middle) > off_enough;
-    const isClear = beyondMost > known.clear_by && spread < known.clear_spread;
-    let worth = Number(isAlone || clumped);
+    let worth = Number(isAlone);
     let [isSure, isStudied] = [false, false];
     if (worth && known.amplitude > 0) {
-      let part = 0;
-      if (!isClear) {
-        const around = (u, v) => at(x + u, y + v);
-        ({ part, isStudied } = wanted(around, here < middle ? -1 : 1, networks, known));
-        isSure = !isStudied;
-      }
-      worth = part > known.wanted_most ? 0 : Math.max(part, known.wanted_least) ** -2;
+      const around = (u, v) => at(x + u, y + v);
+      const found = classified(around, here < middle ? -1 : 1, networks, known);
+      isStudied = found.isStudied;
+      isSure = !isStudied;
+      worth = found.z < DETAIL ? 0 : Math.exp(2 * found.z);
     }
-    return { calm, worth, isClear, isSure, isStudied, clumped: clumped && !isAlone };
+    return { calm, worth, isSure, isStudied };
   });
 }
 
 export async function impulsesAreSeenAndJudged(device) {
-  let [clumps, clear, glances, refused] = [0, 0, 0, 0];
+  let [glances, refused] = [0, 0];
   const studied = new Set();
   // Any networks will do of which the small one is sometimes sure.
   const random = randomNumbers(21);
@@ -304,7 +293,7 @@ export async function impulsesAreSeenAndJudged(device) {
     [32, 'judge:storage'],
   ]) {
     const seeing = await device.pipeline('look', { WG: 2 * WG });
-    const judging = await device.pipeline(kind, { WG });
+    const judging = await device.pipeline(kind, { WG, SURE, DETAIL });
     const learned = device[kind === 'judge' ? 'uniform' : 'storage'](networks);
     for (const grid of GRIDS) {
       const pixels = picture(grid.width, grid.height);
@@ -312,18 +301,11 @@ export async function impulsesAreSeenAndJudged(device) {
         const known = {
           witnesses,
           suspect: 12,
-          spread_factor: 0.8,
           alone_enough: 10,
           off_enough: 15,
-          clump: 20,
-          like_a_clump: 3,
           impulses: 0.1,
           amplitude: witnesses === 1 ? 0 : 45,
           floor_: 5,
-          wanted_least: 0.75,
-          wanted_most: 1.2,
-          clear_by: 60,
-          clear_spread: 30,
         };
         const tile = { ...tileOf(grid, cut), ...known };
         const looks = device.storage(new Float32Array(2 * tile.held_width * tile.held_height));
@@ -346,13 +328,11 @@ export async function impulsesAreSeenAndJudged(device) {
         for (const y of range(tile.out_height)) {
           for (const x of range(tile.out_width)) {
             const [u, v] = [tile.out_left + x, tile.out_top + y];
-            const { calm, worth, clumped, isClear, isSure, isStudied } = whole[v * grid.width + u];
+            const { calm, worth, isSure, isStudied } = whole[v * grid.width + u];
             ours.push(calm, worth);
             if (isStudied) studied.add(worth);
             glances += Number(isSure);
             refused += Number((isSure || isStudied) && worth === 0);
-            clear += Number(isClear && worth > 0);
-            clumps += Number(clumped);
             const at = 2 * ((v - tile.top) * tile.held_width + u - tile.left);
             theirs.push(found[at], found[at + 1]);
           }
@@ -361,9 +341,7 @@ export async function impulsesAreSeenAndJudged(device) {
       }
     }
   }
-  if (clumps < 20) throw new Error(`only ${clumps} pixels in clumps`);
-  if (clear < 20) throw new Error(`only ${clear} clear cases`);
   if (glances < 10) throw new Error(`only ${glances} judgements at a glance`);
-  if (studied.size < 20) throw new Error(`only ${studied.size} judgements after a study`);
   if (refused < 10) throw new Error(`only ${refused} are no candidates`);
+  if (studied.size < 20) throw new Error(`only ${studied.size} judgements after a study`);
 }

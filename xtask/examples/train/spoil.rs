@@ -145,8 +145,7 @@ pub(crate) fn candidates(picture: &Picture, seed: u64) -> Vec<Candidate> {
     let circumstances = [noise / amplitude, f64::from(known.impulses)];
     let mut all = vec![];
     for (i, &is_impulse) in is_impulse.iter().enumerate() {
-        let is_judged = pixels.can_be(i, known.witnesses, known.extreme.into(), noise, size)
-            && !pixels.is_clear(i, size);
+        let is_judged = pixels.can_be(i, known.witnesses, noise, size);
         if is_judged && random.uniform() * ONE_IN < 1.0 {
             let off = (pixels.off(i).abs() / amplitude).clamp(0.2, 1.0) as f32;
             all.push(Candidate {
