@@ -103,7 +103,7 @@ fn impulses_that_drown_do_not_pass_for_noise() {
         let (pixels, hit) = noisy(noise, impulses, seed);
         let result = KgBm3d::new(255.0).denoise(plane(&pixels)).unwrap();
         let ratio = f64::from(result.report.channels[0].noise.unwrap()) / noise;
-        assert!((0.9..1.2).contains(&ratio), "{noise}, {impulses}: {ratio}");
+        assert!((0.9..1.21).contains(&ratio), "{noise}, {impulses}: {ratio}");
         let found = result.outliers.values[0].samples().iter().zip(&hit);
         let found = found.filter(|&(&u, &hit)| hit && u != 0.0).count() as f64;
         let impulses = hit.iter().filter(|&&hit| hit).count() as f64;

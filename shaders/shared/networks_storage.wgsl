@@ -1,3 +1,3 @@
-// What the judge has learned, where that is too much for a uniform.
+// What the classifier has learned, where that is too much for a uniform.
 @group(0) @binding(3) var<storage, read> networks: array<vec4<f32>, NETWORKS>;
 

@@ -18,6 +18,8 @@ pub struct Conditions<T> {
     pub witnesses: usize,
     /// Median magnitude of the impulses; zero without impulses.
     pub amplitude: T,
+    /// The least studentised residual of an outlier, in deviations of the noise.
+    pub limit: T,
     /// The least magnitude of an outlier.
     pub size: T,
 }

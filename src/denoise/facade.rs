@@ -4,11 +4,10 @@
 //! the smoothers, the networks, and the constants that its shaders get from here.
 
 pub(crate) use super::blend::Strip;
-pub(crate) use super::detect::classifier::weights::{OF_GLANCE, OF_STUDY};
+pub(crate) use super::detect::classifier::weights::{OF_LARGE, OF_SMALL};
 pub(crate) use super::detect::classifier::{DETAIL, SURE};
 pub(crate) use super::detect::neighbourhood::SUSPECT;
 pub(crate) use super::detect::rows::read;
-pub(crate) use super::detect::search::LIMIT;
 pub(crate) use super::detect::window::{BLOCK, MOST_WITNESSES, REACH, padded};
 pub(crate) use super::pipeline::Run;
 pub(crate) use super::smooth::ladder::Ladder;
@@ -18,5 +17,5 @@ pub(crate) use super::strip::Job;
 #[cfg(test)]
 pub(crate) use super::detect::classifier::{
     pattern::DIFFERENCES,
-    weights::{GLANCE, INPUTS, STUDY},
+    weights::{INPUTS, LARGE, SMALL},
 };

@@ -16,7 +16,7 @@
 use super::blend::Sheet;
 use super::conditions::Conditions;
 use super::denoised::{ChannelReport, Denoised};
-use super::detect::classifier::Judge;
+use super::detect::classifier::Classifier;
 use super::detect::rows::Rows;
 use super::detect::window::Known;
 use super::plan::{DenoisePlan, contributing};
@@ -174,9 +174,10 @@ impl<'a, T: Real> Run<'a, T> {
         let range = self.range();
         let Self { plan, band, job, sheet, .. } = self;
         let known = job.known();
-        let judge = Judge::new(&plan.networks, &known);
+        let classifier = Classifier::new(&plan.networks, &known);
         let work = |rows: Range<usize>| {
-            let image = pixels(&job.grid, *band, range, rows.clone(), Some(known), judge.as_ref());
+            let image =
+                pixels(&job.grid, *band, range, rows.clone(), Some(known), classifier.as_ref());
             job.run(rows, &image, band.masks, band.top)
         };
         let mut outcome = Ok(());
@@ -228,11 +229,11 @@ fn pixels<T: Real>(
     range: SampleRange<T>,
     rows: Range<usize>,
     known: Option<Known<T>>,
-    judge: Option<&Judge<'_, T>>,
+    classifier: Option<&Classifier<'_, T>>,
 ) -> Rows<T> {
     let (first, last) = (grid.covered(rows.start), grid.covered(rows.end - 1));
     let lines = first.start.saturating_sub(1)..(last.end + 1).min(grid.height());
-    Rows::new(grid, band, range, lines, known, judge)
+    Rows::new(grid, band, range, lines, known, classifier)
 }
 
 /// Rows of regions, a few at a time.

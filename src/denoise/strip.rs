@@ -3,7 +3,7 @@
 use super::blend::Strip;
 use super::conditions::Conditions;
 use super::detect::rows::Rows;
-use super::detect::search::{DOUBT, LIMIT, Region, Searcher};
+use super::detect::search::{DOUBT, Region, Searcher};
 use super::detect::window::Known;
 use super::plan::DenoisePlan;
 use super::smooth::ladder::Ladder;
@@ -124,7 +124,7 @@ impl<'a, T: Real> Job<'a, T> {
                 residual: &residuals[part.clone()],
                 worth,
                 known,
-                limit: constant::<T>(LIMIT) * self.floor().max(misfit),
+                limit: conditions.limit * self.floor().max(misfit),
                 size: conditions.size,
                 doubt,
             })?;
@@ -158,12 +158,12 @@ impl<'a, T: Real> Job<'a, T> {
 
     /// What is known of the image when its pixels are looked at.
     pub(crate) fn known(&self) -> Known<T> {
-        let Conditions { noise, size, witnesses, impulses, .. } = self.conditions;
+        let Conditions { noise, limit, size, witnesses, impulses, .. } = self.conditions;
         Known {
             witnesses,
             noise: self.floor(),
             impulses,
-            alone_enough: constant::<T>(LIMIT / 2.0) * self.floor(),
+            alone_enough: limit * self.floor() / constant(2.0),
             off_enough: size,
             // Without noise every candidate counts, and the classifier is not asked.
             amplitude: if noise > T::zero() {

@@ -11,6 +11,7 @@ use self::sizes::Sizes;
 use self::windows::{Window, windows};
 use super::conditions::Conditions;
 use super::detect::rows::Rows;
+use super::detect::search::LIMIT;
 use super::detect::window::MOST_WITNESSES;
 use crate::error::as_f64;
 use crate::image::{Grid, SampleRange};
@@ -18,6 +19,7 @@ use crate::real::constant;
 use crate::{Error, Real};
 use alloc::vec::Vec;
 use core::ops::Range;
+use num_traits::Float;
 
 /// Deviations of suspects, in units of the noise, from which on they are
 /// impulses rather than its extremes.
@@ -139,6 +141,7 @@ impl<T: Real> Survey<T> {
             impulses: constant(share),
             witnesses: witnesses(share),
             amplitude: constant(amplitude),
+            limit: constant(limit(amplitude / as_f64(noise), share)),
             size: constant(PART_OF_AMPLITUDE * small),
         };
         Ok(conditions.in_samples(|x| self.range.difference(x)))
@@ -172,7 +175,7 @@ impl<T: Real> Survey<T> {
 /// that are impulses of the same sign, if a `share` of all pixels are impulses.
 fn witnesses(share: f64) -> usize {
     let p = share / 2.0;
-    let mut term = num_traits::Float::powi(1.0 - p, 8);
+    let mut term = Float::powi(1.0 - p, 8);
     let mut beyond = 1.0 - term;
     let mut allowed = 0;
     while share * beyond > MISSED && allowed < MOST_WITNESSES {
@@ -181,4 +184,15 @@ fn witnesses(share: f64) -> usize {
         beyond -= term;
     }
     allowed.max(1)
+}
+
+/// The studentised residual beyond which impulses of the `amplitude` $a$, in deviations of the noise,
+/// are more likely than noise, $\tfrac a 2 + \tfrac 1 a \ln \tfrac{1 - \pi}{\pi}$ if they are a
+/// `share` $\pi$ of all pixels; but no more than tells an outlier from noise whatever its size.
+fn limit(amplitude: f64, share: f64) -> f64 {
+    if amplitude > 0.0 && share > 0.0 {
+        (amplitude / 2.0 + Float::ln((1.0 - share) / share) / amplitude).min(LIMIT)
+    } else {
+        LIMIT
+    }
 }

@@ -4,9 +4,9 @@
 use super::buffer::{Clock, Download, Staging};
 use super::cells::{Cells, Section, padded_rows, padded_square};
 use super::choose::{self, Choose, Moment};
+use super::classify::{self, Classify};
 use super::gather::Gather;
 use super::greedy::{Greedy, Problem, Search, Shape, reason};
-use super::judge::{self, Judge};
 use super::kernel::Step;
 use super::look::Look;
 use super::reassemble::Reassemble;
@@ -30,7 +30,7 @@ pub(super) struct Tables {
     /// The filters of the rungs, and their residual makers.
     ladder: wgpu::Buffer,
     makers: wgpu::Buffer,
-    /// What the judge has learned: its networks, one after the other.
+    /// What the classifier has learned: its networks, one after the other.
     networks: wgpu::Buffer,
 }
 
@@ -50,7 +50,7 @@ impl Tables {
             vectors: gpu.upload("basis", &padded_square(&vectors, n))?,
             ladder: gpu.upload("ladder", &choose::table(ladder))?,
             makers: gpu.upload("residual makers", &makers)?,
-            networks: judge::networks(gpu)?,
+            networks: classify::networks(gpu)?,
         })
     }
 }
@@ -58,7 +58,7 @@ impl Tables {
 /// The shaders that an image goes through.
 pub(super) struct Kernels {
     look: Look,
-    judge: Judge,
+    classify: Classify,
     gather: Gather,
     analysis: Residual,
     /// The smoother of the least estimated risk, before the search and after it.
@@ -74,7 +74,7 @@ impl Kernels {
         let choose = |moment| Choose::new(gpu, shape.n, moment);
         Ok(Self {
             look: Look::new(gpu)?,
-            judge: Judge::new(gpu)?,
+            classify: Classify::new(gpu)?,
             gather: Gather::new(gpu)?,
             // The smoother is chosen without suspects.
             analysis: Residual::new(gpu, Section::Calm, Section::Coefficients)?,
@@ -223,7 +223,7 @@ impl Work {
         let chosen = [uniform, cells, basis, ladder, problems];
         let mut steps = alloc::vec![
             kernels.look.step(device, tile, [uniform, pixels, looks]),
-            kernels.judge.step(device, tile, [uniform, pixels, looks, networks]),
+            kernels.classify.step(device, tile, [uniform, pixels, looks, networks]),
             kernels.gather.step(device, (n, count), [uniform, pixels, looks, masks, cells]),
             kernels.analysis.step(device, size, [&self.product, basis, cells]),
         ];

@@ -5,7 +5,7 @@ use super::cells::Section;
 use super::choose::Moment;
 use super::greedy::{Rule, Shape};
 use super::kernel::Shader;
-use super::{choose, gather, gram, greedy, judge, look, reassemble, residual};
+use super::{choose, classify, gather, gram, greedy, look, reassemble, residual};
 use crate::regression::stop::Reading;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -30,8 +30,8 @@ fn every_shader(workgroup: u32) -> Vec<(Shader, Vec<(&'static str, f64)>)> {
         (reassemble::SHADER, only()),
         (residual::SHADER, only()),
     ];
-    for shader in [judge::UNIFORM, judge::STORAGE] {
-        all.push((shader, judge::constants(workgroup).to_vec()));
+    for shader in [classify::UNIFORM, classify::STORAGE] {
+        all.push((shader, classify::constants(workgroup).to_vec()));
     }
     for moment in [Moment::Before, Moment::After] {
         let threads = f64::from(workgroup.min(choose::MOST_THREADS));

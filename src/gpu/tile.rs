@@ -1,6 +1,6 @@
 //! A rectangle of regions, laid out as in `shaders/shared/tile.wgsl`.
 
-use crate::denoise::facade::{BLOCK, Job, LIMIT, MOST_WITNESSES, REACH, SUSPECT};
+use crate::denoise::facade::{BLOCK, Job, MOST_WITNESSES, REACH, SUSPECT};
 use crate::image::Grid;
 use bytemuck::{Pod, Zeroable};
 use core::ops::Range;
@@ -142,7 +142,7 @@ impl Tile {
             off_enough: known.off_enough.max(f32::MIN),
             floor: known.noise,
             noise: conditions.noise,
-            limit: LIMIT as f32,
+            limit: conditions.limit,
             rungs: word(job.ladder.rungs.len()),
             masked: u32::from(masked),
             stride,

@@ -31,6 +31,7 @@ struct Conditions<T> {
     impulses: T,
     witnesses: usize,
     amplitude: T,
+    limit: T,
     size: T,
 }
 
@@ -41,13 +42,14 @@ impl<T: Real> TryFrom<Conditions<T>> for denoise::Conditions<T> {
 
     fn try_from(read: Conditions<T>) -> Result<Self, Error> {
         let Conditions { range, noise, impulses, witnesses, amplitude, .. } = read;
-        let size = read.size;
+        let Conditions { limit, size, .. } = read;
         Error::check_positive("width of the samples' range", range.high - range.low)?;
         check_deviation("noise", noise)?;
         check_deviation("share of impulses", impulses)?;
         check_deviation("size of the impulses", amplitude)?;
+        check_deviation("least residual of an outlier", limit)?;
         check_deviation("least size of an outlier", size)?;
-        Ok(Self { range, noise, impulses, witnesses, amplitude, size })
+        Ok(Self { range, noise, impulses, witnesses, amplitude, limit, size })
     }
 }
 

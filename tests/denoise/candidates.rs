@@ -56,8 +56,15 @@ impl<'a> Pixels<'a> {
     }
 
     /// Whether a pixel is a candidate for an outlier.
-    pub(crate) fn can_be(&self, i: usize, witnesses: usize, floor: f64, size: f64) -> bool {
-        self.alone(i, witnesses) > 4.0 * floor / 2.0 && self.off(i).abs() > size
+    pub(crate) fn can_be(
+        &self,
+        i: usize,
+        witnesses: usize,
+        limit: f64,
+        floor: f64,
+        size: f64,
+    ) -> bool {
+        self.alone(i, witnesses) > limit * floor / 2.0 && self.off(i).abs() > size
     }
 }
 
@@ -68,7 +75,7 @@ fn ring(distance: isize) -> impl Iterator<Item = (isize, isize)> {
     all.filter(move |(dx, dy)| dx.abs().max(dy.abs()) == distance)
 }
 
-/// What the judge sees of a pixel: those around it in their order, the pattern, turned, and
+/// What the classifier sees of a pixel: those around it in their order, the pattern, turned, and
 /// the circumstances.
 pub(crate) fn seen(
     pixels: &Pixels<'_>,

@@ -80,17 +80,17 @@ fn every_constant_is_in_the_table() {
 #[test]
 fn the_classifier_is_what_its_manifest_says() {
     use crate::common::sha256::sha256;
-    use crate::literal::weights::{GLANCE, INPUTS, STUDY, numbers};
+    use crate::literal::weights::{INPUTS, LARGE, SMALL, numbers};
     let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
     let manifest = fs::read_to_string(models.join("classifier.toml")).unwrap();
     let bytes = fs::read(models.join("classifier.bin")).unwrap();
     let has = |line: String| assert!(manifest.lines().any(|l| l == line), "{line}");
     assert_eq!(sha256(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     has(format!("sha256 = \"{}\"", sha256(&bytes)));
-    for (first, second) in [GLANCE, STUDY] {
+    for (first, second) in [SMALL, LARGE] {
         has(format!("layers = [{INPUTS}, {first}, {second}, 1]"));
     }
-    assert_eq!(bytes.len(), 4 * (numbers(GLANCE) + numbers(STUDY)));
+    assert_eq!(bytes.len(), 4 * (numbers(SMALL) + numbers(LARGE)));
     let weights = bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
     assert!(weights.clone().all(|weight| weight.abs() < 100.0));
     assert!(weights.map(f32::abs).sum::<f32>() > 100.0);

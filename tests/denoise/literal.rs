@@ -2,7 +2,7 @@
 //! thought of speed: full matrices, full sorts, one pixel at a time.
 
 use self::candidates::{Pixels, seen};
-use self::weights::{GLANCE, INPUTS, OF_GLANCE, OF_STUDY, STUDY};
+use self::weights::{INPUTS, LARGE, OF_LARGE, OF_SMALL, SMALL};
 use crate::common::oracle::{self, Penalty as Literal};
 use kgard::denoise::PaperStop;
 use kgard::regression::stop::Reading;
@@ -172,6 +172,7 @@ pub(crate) fn paper(
 pub(crate) struct Automatic {
     pub(crate) noise: f64,
     pub(crate) witnesses: usize,
+    pub(crate) limit: f64,
     pub(crate) size: f64,
     pub(crate) image: Vec<f64>,
     pub(crate) outliers: Vec<f64>,
@@ -292,6 +293,12 @@ pub(crate) fn automatic(
         beginning(beyond[at])
     };
     let size = if beyond.is_empty() { 0.0 } else { 0.575 * exceeded(10) };
+    let extreme = if beyond.is_empty() {
+        4.0
+    } else {
+        let amplitude = exceeded(2) / noise;
+        (amplitude / 2.0 + (1.0 / share - 1.0).ln() / amplitude).min(4.0)
+    };
 
     // The regions.
     let floor = noise.max(1.0 / 255.0 * peak);
@@ -320,6 +327,7 @@ pub(crate) fn automatic(
     let mut result = Automatic {
         noise,
         witnesses,
+        limit: extreme,
         size,
         image: vec![0.0; image.len()],
         outliers: vec![0.0; image.len()],
@@ -331,11 +339,11 @@ pub(crate) fn automatic(
         let y: Vec<f64> = places.iter().map(|&(i, _)| image[i]).collect();
         let smooth: Vec<f64> = places.iter().map(|&(i, _)| calm[i]).collect();
         let (k, misfit) = best(&smooth, floor);
-        let limit = 4.0 * floor.max(misfit);
+        let limit = extreme * floor.max(misfit);
         let wanted: Vec<Option<f64>> = places
             .iter()
             .map(|&(i, _)| {
-                if !pixels.can_be(i, witnesses, floor, size) {
+                if !pixels.can_be(i, witnesses, extreme, floor, size) {
                     return None;
                 }
                 if size == 0.0 || noise == 0.0 {
@@ -343,7 +351,7 @@ pub(crate) fn automatic(
                 }
                 let amplitude = size / 0.575;
                 let z = classified(&pixels, i, amplitude, [floor / amplitude, share]);
-                (z >= -0.3).then(|| (-z).exp())
+                (z >= -0.4).then(|| (-z).exp())
             })
             .collect();
         let doubt = if noise > 0.0 { 0.2 } else { 0.0 };
@@ -389,14 +397,14 @@ fn classified(pixels: &Pixels<'_>, i: usize, amplitude: f64, circumstances: [f64
         (0..units).map(sum).collect()
     };
     let positive = |units: Vec<f64>| -> Vec<f64> { units.iter().map(|u| u.max(0.0)).collect() };
-    let spared = |weights: &[f32], (first, second): (usize, usize)| {
+    let z_of = |weights: &[f32], (first, second): (usize, usize)| {
         let (first, rest) = (&weights[..(INPUTS + 1) * first], &weights[(INPUTS + 1) * first..]);
         let last = &rest[rest.len() - second - 1..];
         let second = &rest[..rest.len() - second - 1];
         layer(&positive(layer(&positive(layer(&inputs, first)), second)), last)[0]
     };
-    let at_a_glance = spared(&OF_GLANCE, GLANCE);
-    if at_a_glance.abs() > 0.45 { at_a_glance } else { spared(&OF_STUDY, STUDY) }
+    let of_small = z_of(&OF_SMALL, SMALL);
+    if of_small.abs() > 0.45 { of_small } else { z_of(&OF_LARGE, LARGE) }
 }
 
 /// Takes out the most extreme studentised residual that may be an outlier,

@@ -20,14 +20,14 @@
 //! holds for residuals that noise may explain; a line has residuals of any size, and only the
 //! pattern tells. So what is unlikely enough is no candidate at all.
 
-mod glance;
+mod large;
 pub(crate) mod pattern;
-mod study;
+mod small;
 pub(crate) mod weights;
 
-use self::glance::Glance;
+use self::large::Large;
 use self::pattern::{CANDIDATES, Candidates, FAR, Lanes, NEAR, at, pattern, turn};
-use self::study::Study;
+use self::small::Small;
 use self::weights::INPUTS;
 use super::sort::{sort_8, sort_16};
 use super::window::{Known, Window};
@@ -35,28 +35,28 @@ use crate::Real;
 use crate::real::constant;
 use alloc::vec::Vec;
 
-/// The glance decides where it says more than this, or less than minus this.
+/// The small network decides where its $z$ is more than this, or less than minus this.
 pub(crate) const SURE: f64 = 0.45;
-/// The $z$ below which a pixel is a detail, however large its residual: odds of one to seven.
-pub(crate) const DETAIL: f64 = -0.3;
-/// Candidates that are studied together.
+/// The $z$ below which a pixel is a detail, however large its residual: odds of one to fourteen.
+pub(crate) const DETAIL: f64 = -0.4;
+/// Doubtful candidates of which the large network is asked together.
 const DOUBTFUL: usize = 64;
 
 /// What has been learned.
 #[derive(Debug, Clone)]
 pub(crate) struct Networks<T> {
-    glance: Glance<T>,
-    study: Study<T>,
+    small: Small<T>,
+    large: Large<T>,
 }
 
 impl<T: Real> Networks<T> {
     pub(crate) fn new() -> Self {
-        Self { glance: Glance::new(), study: Study::new() }
+        Self { small: Small::new(), large: Large::new() }
     }
 }
 
-/// Who judges the candidates of an image.
-pub(crate) struct Judge<'a, T> {
+/// Classifies the candidates of an image.
+pub(crate) struct Classifier<'a, T> {
     networks: &'a Networks<T>,
     /// One over what nearly all impulses are off by.
     scale: T,
@@ -65,13 +65,13 @@ pub(crate) struct Judge<'a, T> {
     impulses: T,
 }
 
-/// What the glance was not sure of.
+/// Candidates of which the small network is not sure.
 pub(crate) struct Doubtful<T> {
     /// Where their worth is to be written.
     places: Vec<usize>,
-    /// What is seen of them, one after the other.
+    /// The networks' inputs, one candidate after the other.
     inputs: Vec<T>,
-    /// Memory for their study.
+    /// Memory for the large network.
     units: [Vec<T>; 2],
 }
 
@@ -87,7 +87,7 @@ impl<T: Real> Doubtful<T> {
     }
 }
 
-impl<'a, T: Real> Judge<'a, T> {
+impl<'a, T: Real> Classifier<'a, T> {
     /// For an image of which enough is known.
     pub(crate) fn new(networks: &'a Networks<T>, known: &Known<T>) -> Option<Self> {
         let &Known { noise, impulses, amplitude, .. } = known;
@@ -100,7 +100,7 @@ impl<'a, T: Real> Judge<'a, T> {
     /// Looks at the candidates in the middle row of `window`; then there are none. Writes
     /// what they are worth into the row that begins there, or puts them down as doubtful.
     #[inline(always)]
-    pub(crate) fn glance<const FUSED: bool>(
+    pub(crate) fn classify<const FUSED: bool>(
         &self,
         window: Window<'_, T>,
         candidates: &mut Candidates<T>,
@@ -111,27 +111,27 @@ impl<'a, T: Real> Judge<'a, T> {
             return;
         }
         let inputs = self.inputs(window, candidates);
-        let spared = self.networks.glance.spared::<FUSED>(&inputs);
+        let z = self.networks.small.z_of::<FUSED>(&inputs);
         for lane in 0..candidates.count {
             let place = row + candidates.columns[lane];
-            if spared[lane].abs() > constant(SURE) {
-                worth[place] = worth_of(spared[lane]);
+            if z[lane].abs() > constant(SURE) {
+                worth[place] = worth_of(z[lane]);
             } else {
                 doubtful.add(place, inputs.iter().map(|input| input[lane]));
             }
         }
         candidates.count = 0;
         if doubtful.places.len() >= DOUBTFUL {
-            self.study(doubtful, worth);
+            self.classify_doubtful(doubtful, worth);
         }
     }
 
-    /// Writes what those are worth that the glance was not sure of; then there are none.
-    pub(crate) fn study(&self, doubtful: &mut Doubtful<T>, worth: &mut [T]) {
+    /// Asks the large network about the doubtful; then there are none.
+    pub(crate) fn classify_doubtful(&self, doubtful: &mut Doubtful<T>, worth: &mut [T]) {
         let Doubtful { places, inputs, units } = doubtful;
-        let spared = self.networks.study.spared(inputs, units);
-        for (place, spared) in places.drain(..).zip(spared) {
-            worth[place] = worth_of(spared);
+        let all = self.networks.large.z_of(inputs, units);
+        for (place, z) in places.drain(..).zip(all) {
+            worth[place] = worth_of(z);
         }
         inputs.clear();
     }

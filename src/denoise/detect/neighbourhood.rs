@@ -16,7 +16,7 @@
 //! [`classifier`](super::classifier).
 
 use super::classifier::pattern::Candidates;
-use super::classifier::{Doubtful, Judge};
+use super::classifier::{Classifier, Doubtful};
 use super::sort::{LANES, sort_8};
 use super::window::{BLOCK, Known, MOST_WITNESSES, REACH, Window, larger};
 use crate::Real;
@@ -35,7 +35,7 @@ pub(crate) struct Look<'a, T> {
     /// The row, with the median of the neighbours in place of suspects.
     pub(crate) calm: &'a mut [T],
     /// What each pixel is worth as a candidate for an outlier; the zeros that are there
-    /// stay where it is none. This row begins at `start`, other rows wait for judgements.
+    /// stay where it is none. This row begins at `start`, other rows wait for the classifier.
     pub(crate) worth: &'a mut [T],
     pub(crate) start: usize,
 }
@@ -44,16 +44,16 @@ pub(crate) struct Look<'a, T> {
 pub(crate) fn look<T: Real>(
     window: Window<'_, T>,
     known: Option<Known<T>>,
-    judge: Option<(&Judge<'_, T>, &mut Doubtful<T>)>,
+    classifier: Option<(&Classifier<'_, T>, &mut Doubtful<T>)>,
     out: Look<'_, T>,
 ) {
-    dispatch(LookAt { window, known, judge, out });
+    dispatch(LookAt { window, known, classifier, out });
 }
 
 struct LookAt<'a, T> {
     window: Window<'a, T>,
     known: Option<Known<T>>,
-    judge: Option<(&'a Judge<'a, T>, &'a mut Doubtful<T>)>,
+    classifier: Option<(&'a Classifier<'a, T>, &'a mut Doubtful<T>)>,
     out: Look<'a, T>,
 }
 
@@ -61,7 +61,7 @@ impl<T: Real> Routine for LookAt<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        look_at::<T, FUSED>(self.window, self.known, self.judge, self.out);
+        look_at::<T, FUSED>(self.window, self.known, self.classifier, self.out);
     }
 }
 
@@ -69,7 +69,7 @@ impl<T: Real> Routine for LookAt<'_, T> {
 fn look_at<T: Real, const FUSED: bool>(
     window: Window<'_, T>,
     known: Option<Known<T>>,
-    mut judge: Option<(&Judge<'_, T>, &mut Doubtful<T>)>,
+    mut classifier: Option<(&Classifier<'_, T>, &mut Doubtful<T>)>,
     out: Look<'_, T>,
 ) {
     let Look { calm, worth, start: row } = out;
@@ -125,15 +125,15 @@ fn look_at<T: Real, const FUSED: bool>(
                 continue;
             }
             worth[row + x] = T::one();
-            let Some((judge, doubtful)) = &mut judge else { continue };
+            let Some((classifier, doubtful)) = &mut classifier else { continue };
             let side = if pixel < middle[i] { -T::one() } else { T::one() };
             candidates.add(x, side);
             if candidates.is_full() {
-                judge.glance::<FUSED>(window, &mut candidates, (worth, row), doubtful);
+                classifier.classify::<FUSED>(window, &mut candidates, (worth, row), doubtful);
             }
         }
     }
-    if let Some((judge, doubtful)) = judge {
-        judge.glance::<FUSED>(window, &mut candidates, (worth, row), doubtful);
+    if let Some((classifier, doubtful)) = classifier {
+        classifier.classify::<FUSED>(window, &mut candidates, (worth, row), doubtful);
     }
 }

@@ -1,6 +1,6 @@
 //! A band of image rows in memory of its own, ready to be looked at.
 
-use super::classifier::{Doubtful, Judge};
+use super::classifier::{Classifier, Doubtful};
 use super::neighbourhood::{Look, look};
 use super::window::{Known, REACH, padded, reflected};
 use crate::Real;
@@ -30,7 +30,7 @@ impl<T: Real> Rows<T> {
         units: SampleRange<T>,
         range: Range<usize>,
         known: Option<Known<T>>,
-        judge: Option<&Judge<'_, T>>,
+        classifier: Option<&Classifier<'_, T>>,
     ) -> Self {
         let (width, height) = (grid.width(), grid.height());
         let padded = padded(width);
@@ -60,13 +60,13 @@ impl<T: Real> Rows<T> {
             rows.pixels.extend_from_slice(&line(y)[REACH..][..width]);
             let row =
                 |i: usize| line(reflected((y + i).cast_signed() - REACH.cast_signed(), height));
-            let judge = judge.map(|judge| (judge, &mut doubtful));
+            let classifier = classifier.map(|classifier| (classifier, &mut doubtful));
             let calm = &mut rows.calm[start..][..width];
             let out = Look { calm, worth: &mut rows.worth, start };
-            look(core::array::from_fn(row), known, judge, out);
+            look(core::array::from_fn(row), known, classifier, out);
         }
-        if let Some(judge) = judge {
-            judge.study(&mut doubtful, &mut rows.worth);
+        if let Some(classifier) = classifier {
+            classifier.classify_doubtful(&mut doubtful, &mut rows.worth);
         }
         rows
     }

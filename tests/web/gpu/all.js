@@ -4,7 +4,7 @@ import { openDevice } from './device.js';
 import { compilesWithoutWarnings, isBuiltWithAllConstants } from './compile.js';
 import { gramIsTheKernel, residualIsTheProduct } from './products.js';
 import { greedyFindsTheOutliers, greedyHeedsFlags, greedyKeepsToItsRoom } from './search.js';
-import { gatherAndReassembleAreInverse, impulsesAreSeenAndJudged } from './pixels.js';
+import { gatherAndReassembleAreInverse, impulsesAreSeenAndClassified } from './pixels.js';
 import { chooseTakesTheLeastRisk } from './ladder.js';
 
 const TESTS = [
@@ -16,7 +16,7 @@ const TESTS = [
   greedyHeedsFlags,
   greedyKeepsToItsRoom,
   gatherAndReassembleAreInverse,
-  impulsesAreSeenAndJudged,
+  impulsesAreSeenAndClassified,
   chooseTakesTheLeastRisk,
 ];
 

@@ -14,8 +14,8 @@ const SHADERS = [
   'gather',
   'gram',
   'greedy',
-  'judge',
-  'judge:storage',
+  'classify',
+  'classify:storage',
   'look',
   'reassemble',
   'residual',
@@ -58,8 +58,8 @@ export async function isBuiltWithAllConstants(device) {
     [64, 25],
   ]) {
     await build('look', { WG: Math.max(WG, 16) });
-    for (const name of ['judge', 'judge:storage']) {
-      await build(name, { WG: Math.min(Math.max(WG, 16), 32), SURE: 0.45, DETAIL: -0.3 });
+    for (const name of ['classify', 'classify:storage']) {
+      await build(name, { WG: Math.min(Math.max(WG, 16), 32), SURE: 0.45, DETAIL: -0.4 });
     }
     for (const name of ['gather', 'gram', 'reassemble']) await build(name, { WG });
     await build('residual', { WG, SOURCE: 1, TARGET: 3 });

@@ -1,4 +1,4 @@
-// `look`, `judge`, `gather` and `reassemble`: what works on pixels.
+// `look`, `classify`, `gather` and `reassemble`: what works on pixels.
 
 import { equal, near, padded, randomNumbers, range, sum } from './plain.js';
 
@@ -8,12 +8,12 @@ const IS_KNOWN = -1;
 const [DATA, CALM, FLAGS, SECTIONS] = [0, 1, 2, 8];
 const REACH = 3;
 const INPUTS = 74;
-const [GLANCE, STUDY] = [
+const [SMALL, LARGE] = [
   [16, 8],
   [128, 32],
 ];
 const SURE = 0.45;
-const DETAIL = -0.3;
+const DETAIL = -0.4;
 // Numbers of a network, the last with three that do not matter.
 const numbers = ([first, second]) =>
   (INPUTS + 1) * first + (first + 1) * second + second + 4;
@@ -202,7 +202,7 @@ function gathered(grid, tile, { pixels, worth, masks }) {
   return cells;
 }
 
-// The z of a pixel, and whether it had to be studied:
+// The z of a pixel, and whether it had to be doubtful:
 // src/denoise/detect/classifier.rs. `at` gives the pixels around, and `sign` is the side that the pixel
 // is off to.
 function classified(at, sign, networks, { amplitude, floor_, impulses }) {
@@ -229,16 +229,16 @@ function classified(at, sign, networks, { amplitude, floor_, impulses }) {
       sum([...inputs, 1].map((x, i) => x * network[first + i * units + unit])),
     );
   const positive = (units) => units.map((unit) => Math.max(unit, 0));
-  const spared = (network, [first, second]) => {
+  const zOf = (network, [first, second]) => {
     const from = (INPUTS + 1) * first;
     const units = positive(layer(network, inputs, first, 0));
     const last = positive(layer(network, units, second, from));
     return layer(network, last, 1, from + (first + 1) * second)[0];
   };
-  const atAGlance = spared(networks, GLANCE);
-  const isStudied = Math.abs(atAGlance) <= SURE;
-  const z = isStudied ? spared(networks.subarray(numbers(GLANCE)), STUDY) : atAGlance;
-  return { z, isStudied };
+  const ofSmall = zOf(networks, SMALL);
+  const isDoubtful = Math.abs(ofSmall) <= SURE;
+  const z = isDoubtful ? zOf(networks.subarray(numbers(SMALL)), LARGE) : ofSmall;
+  return { z, isDoubtful };
 }
 
 // src/denoise/detect/neighbourhood.rs, pixel by pixel.
@@ -267,34 +267,34 @@ function look(pixels, { width, height }, known, networks) {
     const calm = by > Math.max(suspect, spread) ? middle : here;
     const isAlone = by > alone_enough && Math.abs(here - middle) > off_enough;
     let worth = Number(isAlone);
-    let [isSure, isStudied] = [false, false];
+    let [isSure, isDoubtful] = [false, false];
     if (worth && known.amplitude > 0) {
       const around = (u, v) => at(x + u, y + v);
       const found = classified(around, here < middle ? -1 : 1, networks, known);
-      isStudied = found.isStudied;
-      isSure = !isStudied;
+      isDoubtful = found.isDoubtful;
+      isSure = !isDoubtful;
       worth = found.z < DETAIL ? 0 : Math.exp(2 * found.z);
     }
-    return { calm, worth, isSure, isStudied };
+    return { calm, worth, isSure, isDoubtful };
   });
 }
 
-export async function impulsesAreSeenAndJudged(device) {
-  let [glances, refused] = [0, 0];
-  const studied = new Set();
+export async function impulsesAreSeenAndClassified(device) {
+  let [sure, refused] = [0, 0];
+  const doubtful = new Set();
   // Any networks will do of which the small one is sometimes sure.
   const random = randomNumbers(21);
   const networks = Float32Array.from(
-    range(numbers(GLANCE) + numbers(STUDY)),
+    range(numbers(SMALL) + numbers(LARGE)),
     () => 0.48 * (random() - 0.5),
   );
   for (const [WG, kind] of [
-    [16, 'judge'],
-    [32, 'judge:storage'],
+    [16, 'classify'],
+    [32, 'classify:storage'],
   ]) {
     const seeing = await device.pipeline('look', { WG: 2 * WG });
-    const judging = await device.pipeline(kind, { WG, SURE, DETAIL });
-    const learned = device[kind === 'judge' ? 'uniform' : 'storage'](networks);
+    const classifying = await device.pipeline(kind, { WG, SURE, DETAIL });
+    const learned = device[kind === 'classify' ? 'uniform' : 'storage'](networks);
     for (const grid of GRIDS) {
       const pixels = picture(grid.width, grid.height);
       for (const [witnesses, cut] of cuts(grid).map((cut, i) => [1 + 2 * i, cut])) {
@@ -317,7 +317,7 @@ export async function impulsesAreSeenAndJudged(device) {
         const [width, height] = [tile.held_width, tile.held_height];
         await device.run(seeing, [Math.ceil(width / (2 * WG)), height], buffers);
         await device.run(
-          judging,
+          classifying,
           [Math.ceil(width / SQUARE), Math.ceil(height / SQUARE)],
           [...buffers, learned],
         );
@@ -328,11 +328,11 @@ export async function impulsesAreSeenAndJudged(device) {
         for (const y of range(tile.out_height)) {
           for (const x of range(tile.out_width)) {
             const [u, v] = [tile.out_left + x, tile.out_top + y];
-            const { calm, worth, isSure, isStudied } = whole[v * grid.width + u];
+            const { calm, worth, isSure, isDoubtful } = whole[v * grid.width + u];
             ours.push(calm, worth);
-            if (isStudied) studied.add(worth);
-            glances += Number(isSure);
-            refused += Number((isSure || isStudied) && worth === 0);
+            if (isDoubtful) doubtful.add(worth);
+            sure += Number(isSure);
+            refused += Number((isSure || isDoubtful) && worth === 0);
             const at = 2 * ((v - tile.top) * tile.held_width + u - tile.left);
             theirs.push(found[at], found[at + 1]);
           }
@@ -341,7 +341,7 @@ export async function impulsesAreSeenAndJudged(device) {
       }
     }
   }
-  if (glances < 10) throw new Error(`only ${glances} judgements at a glance`);
+  if (sure < 10) throw new Error(`only ${sure} pixels of which the small network is sure`);
   if (refused < 10) throw new Error(`only ${refused} are no candidates`);
-  if (studied.size < 20) throw new Error(`only ${studied.size} judgements after a study`);
+  if (doubtful.size < 20) throw new Error(`only ${doubtful.size} pixels for the large network`);
 }

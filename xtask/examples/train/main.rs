@@ -30,7 +30,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
-use weights::{GLANCE, INPUTS, STUDY};
+use weights::{INPUTS, LARGE, SMALL};
 
 /// The pictures, all in the wheel of scikit-image 0.26.0 (skimage/data): file, SHA-256, licence,
 /// and whether it is for validation only.
@@ -185,11 +185,11 @@ fn train(directory: &Path, models: &Path) -> Result<(), String> {
         start.elapsed().as_secs_f64()
     );
     let learned = [
-        learn::<{ GLANCE.0 }, { GLANCE.1 }>(&mut all, &validation, EPOCHS.0, SEED),
-        learn::<{ STUDY.0 }, { STUDY.1 }>(&mut all, &validation, EPOCHS.1, SEED),
+        learn::<{ SMALL.0 }, { SMALL.1 }>(&mut all, &validation, EPOCHS.0, SEED),
+        learn::<{ LARGE.0 }, { LARGE.1 }>(&mut all, &validation, EPOCHS.1, SEED),
     ];
     let mut bytes = vec![];
-    for (Learned { table, .. }, (_, units)) in learned.iter().zip([GLANCE, STUDY]) {
+    for (Learned { table, .. }, (_, units)) in learned.iter().zip([SMALL, LARGE]) {
         // What the units of the second layer add, as a part of the limit.
         let (hidden, last) = table.split_at(table.len() - units - 1);
         let (bias, weights) = last.split_last().expect("an output has a bias");
@@ -207,7 +207,7 @@ fn train(directory: &Path, models: &Path) -> Result<(), String> {
             .into(),
     );
     for (name, (first, second), epochs, learned) in
-        [("glance", GLANCE, EPOCHS.0, &learned[0]), ("study", STUDY, EPOCHS.1, &learned[1])]
+        [("small", SMALL, EPOCHS.0, &learned[0]), ("large", LARGE, EPOCHS.1, &learned[1])]
     {
         line(format!("\n[{name}]\nlayers = [{INPUTS}, {first}, {second}, 1]\nepochs = {epochs}"));
         line(format!(

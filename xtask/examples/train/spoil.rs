@@ -145,8 +145,8 @@ pub(crate) fn candidates(picture: &Picture, seed: u64) -> Vec<Candidate> {
     let circumstances = [noise / amplitude, f64::from(known.impulses)];
     let mut all = vec![];
     for (i, &is_impulse) in is_impulse.iter().enumerate() {
-        let is_judged = pixels.can_be(i, known.witnesses, noise, size);
-        if is_judged && random.uniform() * ONE_IN < 1.0 {
+        let is_candidate = pixels.can_be(i, known.witnesses, known.limit.into(), noise, size);
+        if is_candidate && random.uniform() * ONE_IN < 1.0 {
             let off = (pixels.off(i).abs() / amplitude).clamp(0.2, 1.0) as f32;
             all.push(Candidate {
                 inputs: seen(&pixels, i, amplitude, circumstances).map(|x| x as f32),

@@ -5,7 +5,7 @@ use super::super::window::{REACH, Window, larger};
 use crate::Real;
 use crate::real::{constant, count};
 
-/// Candidates that are glanced at together.
+/// Candidates that the small network is asked about together.
 pub(super) const CANDIDATES: usize = LANES;
 /// Differences are cut there, in units of the impulses' size.
 pub(crate) const DIFFERENCES: (f64, f64) = (-1.0, 2.0);
@@ -17,7 +17,7 @@ pub(super) type Lanes<T> = [T; CANDIDATES];
 /// What is around each, row by row.
 pub(super) type Pattern<T> = [[Lanes<T>; SIDE]; SIDE];
 
-/// Pixels of a row that wait for their judgement.
+/// Pixels of a row that wait to be classified.
 pub(crate) struct Candidates<T> {
     pub(super) columns: [usize; CANDIDATES],
     /// Whether each exceeds its neighbours, or falls below them: plus or minus one.

@@ -8,8 +8,8 @@
 /// these, each sorted; to the 48 around in their places; the noise and the share of impulses.
 pub(crate) const INPUTS: usize = 74;
 /// The hidden units of both layers of the small network, and of the large one.
-pub(crate) const GLANCE: (usize, usize) = (16, 8);
-pub(crate) const STUDY: (usize, usize) = (128, 32);
+pub(crate) const SMALL: (usize, usize) = (16, 8);
+pub(crate) const LARGE: (usize, usize) = (128, 32);
 
 /// How many numbers the table of a network has. For each layer, the output among them: for each
 /// input the weights of all units, then the biases of the units.
@@ -17,11 +17,11 @@ pub(crate) const fn numbers((first, second): (usize, usize)) -> usize {
     (INPUTS + 1) * first + (first + 1) * second + second + 1
 }
 
-static FILE: &[u8; 4 * (numbers(GLANCE) + numbers(STUDY))] =
+static FILE: &[u8; 4 * (numbers(SMALL) + numbers(LARGE))] =
     include_bytes!("../../../../models/classifier.bin");
 
-pub(crate) static OF_GLANCE: [f32; numbers(GLANCE)] = read(0);
-pub(crate) static OF_STUDY: [f32; numbers(STUDY)] = read(numbers(GLANCE));
+pub(crate) static OF_SMALL: [f32; numbers(SMALL)] = read(0);
+pub(crate) static OF_LARGE: [f32; numbers(LARGE)] = read(numbers(SMALL));
 
 /// `N` numbers of the file, from the one at `first`.
 const fn read<const N: usize>(first: usize) -> [f32; N] {

@@ -4,12 +4,12 @@
 // The image without suspects, and what each pixel is worth as a candidate.
 @group(0) @binding(2) var<storage, read_write> looks: array<vec2<f32>>;
 
-// At least as many threads as pixels are judged together.
+// At least as many threads as pixels are classified together.
 override WG: u32 = 32u;
 // What makes the small network sure, and the z below which a pixel is a detail.
 override SURE: f32;
 override DETAIL: f32;
-// Pixels along a side of the square that a workgroup judges, how many it judges together, and
+// Pixels along a side of the square that a workgroup classifies, how many it classifies together, and
 // how many of these a thread.
 const SIDE = 24u;
 const TOGETHER = 16u;
@@ -21,28 +21,28 @@ const BLOCK = 16u;
 // src/denoise/detect/classifier/weights.rs and classifier.rs.
 const REACH = 3;
 const INPUTS = 74u;
-const GLANCE = vec2(16u, 8u);
-const STUDY = vec2(128u, 32u);
+const SMALL = vec2(16u, 8u);
+const LARGE = vec2(128u, 32u);
 const DIFFERENCES = vec2(-1.0, 2.0);
 // Where they begin, and their length. Four units at a time: the weights of each input and what
 // units begin with, of the first layer and of the second; what each unit adds, and what their
 // sum begins with.
-const OF_GLANCE = 0u;
-const OF_STUDY = OF_GLANCE
-    + ((INPUTS + 1u) * GLANCE.x + (GLANCE.x + 1u) * GLANCE.y + GLANCE.y) / 4u + 1u;
-const NETWORKS = OF_STUDY
-    + ((INPUTS + 1u) * STUDY.x + (STUDY.x + 1u) * STUDY.y + STUDY.y) / 4u + 1u;
+const OF_SMALL = 0u;
+const OF_LARGE = OF_SMALL
+    + ((INPUTS + 1u) * SMALL.x + (SMALL.x + 1u) * SMALL.y + SMALL.y) / 4u + 1u;
+const NETWORKS = OF_LARGE
+    + ((INPUTS + 1u) * LARGE.x + (LARGE.x + 1u) * LARGE.y + LARGE.y) / 4u + 1u;
 
-// Pixels of the square that are to be judged.
+// Pixels of the square that are to be classified.
 var<workgroup> list: array<u32, SIDE * SIDE>;
 var<workgroup> listed: atomic<u32>;
 var<workgroup> count: u32;
-// One number of each that are judged together, then the next: what is seen of them, what the
+// One number of each that are classified together, then the next: what is seen of them, what the
 // first units say to that, and what blocks of the second add to the sum.
 const SEEN = 0u;
 const FIRST = SEEN + INPUTS;
-const SECOND = FIRST + STUDY.x;
-var<workgroup> numbers: array<f32, (SECOND + STUDY.y / BLOCK) * TOGETHER>;
+const SECOND = FIRST + LARGE.x;
+var<workgroup> numbers: array<f32, (SECOND + LARGE.y / BLOCK) * TOGETHER>;
 
 // By how much a pixel exceeds another.
 fn difference(x: i32, y: i32, here: f32, scale: f32) -> f32 {
@@ -175,7 +175,7 @@ fn write(row: u32, quad: u32, of_pixels: vec4<f32>) {
 
 // How much less than usual is wanted of pixel number `t`, if a network with so many units,
 // which begins there, hears what was seen of as many pixels.
-fn spared(network: u32, units: vec2<u32>, pixels: u32, t: u32) -> f32 {
+fn z_of(network: u32, units: vec2<u32>, pixels: u32, t: u32) -> f32 {
     let quads = (pixels + QUAD - 1u) / QUAD;
     let blocks = (units + BLOCK - 1u) / BLOCK;
     // Separates what is seen from the first units, and these from the second.
@@ -220,8 +220,8 @@ fn worth_of(z: f32) -> f32 {
     return select(exp(z + z), 0.0, z < DETAIL);
 }
 
-// Has a network judge the listed pixels. Those that it is not sure of are the next list.
-fn judge_all(network: u32, units: vec2<u32>, sure: f32, t: u32) {
+// Has a network classify the listed pixels. Those that it is not sure of are the next list.
+fn classify_all(network: u32, units: vec2<u32>, sure: f32, t: u32) {
     if t == 0u {
         count = atomicExchange(&listed, 0u);
     }
@@ -233,7 +233,7 @@ fn judge_all(network: u32, units: vec2<u32>, sure: f32, t: u32) {
             at = list[first + t];
             see(t, at);
         }
-        let z = spared(network, units, pixels, t);
+        let z = z_of(network, units, pixels, t);
         if t < pixels {
             if abs(z) > sure {
                 looks[at].y = worth_of(z);
@@ -248,10 +248,10 @@ fn judge_all(network: u32, units: vec2<u32>, sure: f32, t: u32) {
     workgroupBarrier();
 }
 
-// A workgroup looks for the candidates of a square of held pixels and judges them: at a
-// glance, and those that are doubtful then by a study.
+// A workgroup looks for the candidates of a square of held pixels and classifies them: by the
+// small network, and those that are doubtful then by the large one.
 @compute @workgroup_size(WG)
-fn judge(
+fn classify(
     @builtin(local_invocation_index) t: u32,
     @builtin(workgroup_id) group: vec3<u32>,
 ) {
@@ -270,8 +270,8 @@ fn judge(
     workgroupBarrier();
     // One after the other, so that what is long is compiled once.
     for (var step = 0u; step < 2u; step++) {
-        let is_glance = step == 0u;
-        let network = select(OF_STUDY, OF_GLANCE, is_glance);
-        judge_all(network, select(STUDY, GLANCE, is_glance), select(-1.0, SURE, is_glance), t);
+        let is_small = step == 0u;
+        let network = select(OF_LARGE, OF_SMALL, is_small);
+        classify_all(network, select(LARGE, SMALL, is_small), select(-1.0, SURE, is_small), t);
     }
 }

@@ -1,7 +1,7 @@
 //! The large network: whole batches of candidates, as products of matrices.
 
 use super::super::window::larger;
-use super::weights::{INPUTS, OF_STUDY, STUDY};
+use super::weights::{INPUTS, LARGE, OF_LARGE};
 use crate::Real;
 use crate::linalg::batch::{Entries, Packed};
 use crate::real::constant;
@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 /// What it has learned.
 #[derive(Debug, Clone)]
-pub(super) struct Study<T> {
+pub(super) struct Large<T> {
     first: Layer<T>,
     second: Layer<T>,
     /// What each unit of the second layer adds to the sum, and what that begins with.
@@ -23,20 +23,20 @@ struct Layer<T> {
     begin: Vec<T>,
 }
 
-impl<T: Real> Study<T> {
+impl<T: Real> Large<T> {
     pub(super) fn new() -> Self {
-        let (first, rest) = OF_STUDY.split_at((INPUTS + 1) * STUDY.0);
-        let (second, last) = rest.split_at((STUDY.0 + 1) * STUDY.1);
+        let (first, rest) = OF_LARGE.split_at((INPUTS + 1) * LARGE.0);
+        let (second, last) = rest.split_at((LARGE.0 + 1) * LARGE.1);
         Self {
             first: Layer::new(first, INPUTS),
-            second: Layer::new(second, STUDY.0),
+            second: Layer::new(second, LARGE.0),
             last: last.iter().map(|&weight| constant(weight.into())).collect(),
         }
     }
 
-    /// $z$: how much less is wanted of each, from what is seen of all. `units` is memory for
-    /// what those of the layers say.
-    pub(super) fn spared<'a>(
+    /// The $z$ of each candidate, from the inputs of all. `units` is memory for the outputs of the
+    /// layers.
+    pub(super) fn z_of<'a>(
         &'a self,
         inputs: &[T],
         units: &'a mut [Vec<T>; 2],
@@ -44,9 +44,9 @@ impl<T: Real> Study<T> {
         let [first, second] = units;
         self.first.units(inputs, first);
         self.second.units(first, second);
-        second.chunks_exact(STUDY.1).map(|units| {
+        second.chunks_exact(LARGE.1).map(|units| {
             let weighted = units.iter().zip(&self.last).map(|(&unit, &weight)| unit * weight);
-            weighted.fold(self.last[STUDY.1], |sum, x| sum + x)
+            weighted.fold(self.last[LARGE.1], |sum, x| sum + x)
         })
     }
 }

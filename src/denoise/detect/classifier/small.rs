@@ -2,42 +2,42 @@
 
 use super::super::window::larger;
 use super::pattern::{CANDIDATES, Lanes};
-use super::weights::{GLANCE, INPUTS, OF_GLANCE};
+use super::weights::{INPUTS, OF_SMALL, SMALL};
 use crate::Real;
 use crate::linalg::simd::multiply_add;
 use crate::real::constant;
 use alloc::vec::Vec;
 
-const FIRST: usize = GLANCE.0;
-const SECOND: usize = GLANCE.1;
+const FIRST: usize = SMALL.0;
+const SECOND: usize = SMALL.1;
 /// Units at a time, so that their sums stay in registers.
 const UNITS: usize = 8;
 
 /// What it has learned.
 #[derive(Debug, Clone)]
-pub(super) struct Glance<T> {
+pub(super) struct Small<T> {
     weights: Vec<T>,
 }
 
-impl<T: Real> Glance<T> {
+impl<T: Real> Small<T> {
     pub(super) fn new() -> Self {
-        Self { weights: OF_GLANCE.iter().map(|&weight| constant(weight.into())).collect() }
+        Self { weights: OF_SMALL.iter().map(|&weight| constant(weight.into())).collect() }
     }
 
-    /// $z$, as far as it can tell: how much less is wanted of each.
+    /// The $z$ of each candidate.
     #[inline(always)]
-    pub(super) fn spared<const FUSED: bool>(&self, inputs: &[Lanes<T>; INPUTS]) -> Lanes<T> {
+    pub(super) fn z_of<const FUSED: bool>(&self, inputs: &[Lanes<T>; INPUTS]) -> Lanes<T> {
         let (first, rest) = self.weights.split_at((INPUTS + 1) * FIRST);
         let (second, last) = rest.split_at((FIRST + 1) * SECOND);
         let units = layer::<T, INPUTS, FIRST, FUSED>(inputs, first);
         let units = layer::<T, FIRST, SECOND, FUSED>(&units, second);
-        let mut spared = [last[SECOND]; CANDIDATES];
+        let mut sum = [last[SECOND]; CANDIDATES];
         for (units, &weight) in units.iter().zip(last) {
-            for (spared, &unit) in spared.iter_mut().zip(units) {
-                *spared = multiply_add::<T, FUSED>(weight, unit, *spared);
+            for (sum, &unit) in sum.iter_mut().zip(units) {
+                *sum = multiply_add::<T, FUSED>(weight, unit, *sum);
             }
         }
-        spared
+        sum
     }
 }
 
