@@ -252,7 +252,10 @@ pub fn stream(data: &[u8]) {
     }
 }
 
-fn stream_of<K: MarkovOf<f64, D>, const D: usize, const L: usize>(kernel: K, bytes: &mut Bytes<'_>) {
+fn stream_of<K: MarkovOf<f64, D>, const D: usize, const L: usize>(
+    kernel: K,
+    bytes: &mut Bytes<'_>,
+) {
     let Ok(mut stream) = FixedLag::<f64, K, D, L>::new(kernel, bytes.positive(), bytes.positive())
     else {
         return;

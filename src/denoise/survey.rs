@@ -11,7 +11,6 @@ use self::sizes::Sizes;
 use self::windows::{Window, windows};
 use super::conditions::Conditions;
 use super::detect::rows::Rows;
-use super::detect::search::LIMIT;
 use super::detect::window::MOST_WITNESSES;
 use crate::error::as_f64;
 use crate::image::{Grid, SampleRange};
@@ -29,6 +28,9 @@ const LEAST_IMPULSE: f64 = 10.0;
 /// Share of the pixels that may be impulses with more witnesses than are allowed
 /// for: they are missed.
 const MISSED: f64 = 4.2e-5;
+/// The studentised residual, in deviations of the noise or of the region's misfit, that tells an
+/// outlier whatever its size.
+const LIMIT: f64 = 4.0;
 /// One in so many impulses may be smaller than what nearly all exceed.
 const SMALL_ONE_IN: usize = 10;
 /// The least magnitude of an outlier, as a part of what nearly all impulses exceed.

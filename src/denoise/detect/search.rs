@@ -7,9 +7,6 @@ use crate::regression::workspace::Parts;
 use crate::{Error, Progress, Real, ResidualMaker, StopReason, StopRule, Workspace};
 use alloc::vec::Vec;
 
-/// The studentised residual, in deviations of the noise or of the region's misfit, that tells an
-/// outlier whatever its size.
-pub(crate) const LIMIT: f64 = 4.0;
 /// How far from the limit, as a part of it, a score leaves doubts.
 pub(crate) const DOUBT: f64 = 0.2;
 
