@@ -21,8 +21,10 @@ const BAND: RGBColor = RGBColor(212, 220, 232);
 const DATA_RANGE: RGBColor = RGBColor(132, 164, 204);
 const OUTLIER: RGBColor = RGBColor(205, 60, 20);
 
-/// Size of the marks of many outliers.
-const SMALL: f64 = 0.5;
+/// Size of the marks of many outliers: half of the usual, and less where more than
+/// [`CROWDED`] of them would cover what is below, down to a quarter.
+const SMALL: (f64, f64) = (0.5, 0.25);
+const CROWDED: f64 = 3000.0;
 /// Labels are `LETTER` wide per letter and `LABEL` high.
 const LABEL: f64 = 13.0;
 const LETTER: f64 = 8.5;
@@ -184,6 +186,8 @@ impl FitPlot {
     ) -> Result<(), String> {
         let (x_range, y_range) = (frame.x.range, frame.y.range);
         let cell = (THINNED * scale).max(1.0);
+        let share = (CROWDED / self.outliers.len() as f64).sqrt();
+        let size = scale * (SMALL.0 * share).clamp(SMALL.1, SMALL.0);
         let mut taken = HashSet::new();
         for &index in &self.outliers {
             let (x, y) = self.points[index];
@@ -194,11 +198,11 @@ impl FitPlot {
                 continue;
             }
             if (y_range.0..=y_range.1).contains(&y) {
-                Mark::Dot(OUTLIER).draw(area, at, scale * SMALL)?;
+                Mark::Dot(OUTLIER).draw(area, at, size)?;
             } else if y > y_range.1 {
-                Mark::Up(OUTLIER).draw(area, at, scale * SMALL)?;
+                Mark::Up(OUTLIER).draw(area, at, size)?;
             } else {
-                Mark::Down(OUTLIER).draw(area, at, scale * SMALL)?;
+                Mark::Down(OUTLIER).draw(area, at, size)?;
             }
         }
         Ok(())
