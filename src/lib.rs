@@ -235,8 +235,9 @@ pub use kernel::{
 pub use points::Points;
 pub use real::Real;
 #[cfg(feature = "alloc")]
-pub use regression::{Fit, Plan, fit, fit_support};
+pub use regression::{Fit, HalfPlan, Plan, fit, fit_support};
 pub use regression::{
-    FitRef, Outlier, Penalty, PlanBytes, PlanRef, Progress, Regularizer, ResidualMaker, Stop,
-    StopReason, StopRule, Stored, System, Workspace, border_weights, predict,
+    FitRef, HalfPlanRef, Outlier, Penalty, PlanBytes, PlanRef, Progress, Regularizer,
+    ResidualMaker, Stop, StopReason, StopRule, Stored, System, Workspace, border_weights, fit_on,
+    predict,
 };

@@ -31,84 +31,84 @@
 /**
  * Bytes of a stream with this kernel and lag.
  */
-#define KGARD_STREAM_MATERN12_LAG16 1176
+#define KGARD_STREAM_MATERN12_LAG16 1096
 #endif
 
 #if defined(KGARD_64_BIT)
 /**
  * Bytes of a stream with this kernel and lag.
  */
-#define KGARD_STREAM_MATERN12_LAG16 1336
+#define KGARD_STREAM_MATERN12_LAG16 1192
 #endif
 
 #if defined(KGARD_32_BIT)
 /**
  * Bytes of a stream with this kernel and lag.
  */
-#define KGARD_STREAM_MATERN12_LAG32 2200
+#define KGARD_STREAM_MATERN12_LAG32 2056
 #endif
 
 #if defined(KGARD_64_BIT)
 /**
  * Bytes of a stream with this kernel and lag.
  */
-#define KGARD_STREAM_MATERN12_LAG32 2488
+#define KGARD_STREAM_MATERN12_LAG32 2216
 #endif
 
 #if defined(KGARD_32_BIT)
 /**
  * Bytes of a stream with this kernel and lag.
  */
-#define KGARD_STREAM_MATERN32_LAG16 1536
+#define KGARD_STREAM_MATERN32_LAG16 1840
 #endif
 
 #if defined(KGARD_64_BIT)
 /**
  * Bytes of a stream with this kernel and lag.
  */
-#define KGARD_STREAM_MATERN32_LAG16 1632
+#define KGARD_STREAM_MATERN32_LAG16 2008
 #endif
 
 #if defined(KGARD_32_BIT)
 /**
  * Bytes of a stream with this kernel and lag.
  */
-#define KGARD_STREAM_MATERN32_LAG32 2880
+#define KGARD_STREAM_MATERN32_LAG32 3504
 #endif
 
 #if defined(KGARD_64_BIT)
 /**
  * Bytes of a stream with this kernel and lag.
  */
-#define KGARD_STREAM_MATERN32_LAG32 3040
+#define KGARD_STREAM_MATERN32_LAG32 3800
 #endif
 
 #if defined(KGARD_32_BIT)
 /**
  * Bytes of a stream with this kernel and lag.
  */
-#define KGARD_STREAM_MATERN52_LAG16 2056
+#define KGARD_STREAM_MATERN52_LAG16 3000
 #endif
 
 #if defined(KGARD_64_BIT)
 /**
  * Bytes of a stream with this kernel and lag.
  */
-#define KGARD_STREAM_MATERN52_LAG16 2216
+#define KGARD_STREAM_MATERN52_LAG16 3096
 #endif
 
 #if defined(KGARD_32_BIT)
 /**
  * Bytes of a stream with this kernel and lag.
  */
-#define KGARD_STREAM_MATERN52_LAG32 3848
+#define KGARD_STREAM_MATERN52_LAG32 5752
 #endif
 
 #if defined(KGARD_64_BIT)
 /**
  * Bytes of a stream with this kernel and lag.
  */
-#define KGARD_STREAM_MATERN52_LAG32 4136
+#define KGARD_STREAM_MATERN52_LAG32 5912
 #endif
 
 /**
@@ -388,10 +388,6 @@ typedef struct kgard_fit_result {
      * How many outliers there are.
      */
     size_t outliers;
-    /**
-     * The bias.
-     */
-    double bias;
     /**
      * Why the search ended: KGARD_RULE_MET, KGARD_CAP_REACHED or KGARD_EXHAUSTED.
      */

@@ -3,7 +3,10 @@
 use crate::border::{Failure, guarded, reference, slice, slice_mut, write};
 use crate::code::Code;
 use core::ffi::c_void;
-use kgard::{Error, PlanBytes, Progress, Real, Stop, StopReason, StopRule, Stored, Workspace};
+use kgard::{
+    Error, HalfPlanRef, PlanBytes, PlanRef, Progress, Real, ResidualMaker, Stop, StopReason,
+    StopRule, Stored, Workspace, fit_on,
+};
 
 /// A plan that has been opened: memory of the caller, written by `kgard_plan_open` only.
 #[repr(C)]
@@ -69,8 +72,6 @@ pub enum Reason {
 pub struct FitResult {
     /// How many outliers there are.
     pub outliers: usize,
-    /// The bias.
-    pub bias: f64,
     /// Why the search ended: KGARD_RULE_MET, KGARD_CAP_REACHED or KGARD_EXHAUSTED.
     pub reason: i32,
 }
@@ -163,6 +164,49 @@ impl<T: Real> StopRule<T> for MaxResidual<T> {
     }
 }
 
+/// A plan, whole or half: one search serves both.
+enum Maker<'a, T> {
+    Whole(PlanRef<'a, T>),
+    Half(HalfPlanRef<'a, T>),
+}
+
+impl<T: Real> ResidualMaker<T> for Maker<'_, T> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Whole(plan) => plan.len(),
+            Self::Half(plan) => plan.len(),
+        }
+    }
+
+    fn roots(&self) -> &[T] {
+        match self {
+            Self::Whole(plan) => plan.roots(),
+            Self::Half(_) => &[],
+        }
+    }
+
+    fn residual(&self, v: &[T], out: &mut [T]) {
+        match self {
+            Self::Whole(plan) => plan.residual(v, out),
+            Self::Half(plan) => plan.residual(v, out),
+        }
+    }
+
+    fn column(&self, j: usize, out: &mut [T]) {
+        match self {
+            Self::Whole(plan) => plan.column(j, out),
+            Self::Half(plan) => plan.column(j, out),
+        }
+    }
+
+    fn diagonal(&self, out: &mut [T], scratch: &mut [T]) {
+        match self {
+            Self::Whole(plan) => plan.diagonal(out, scratch),
+            Self::Half(plan) => plan.diagonal(out, scratch),
+        }
+    }
+}
+
 /// The arguments of a fit.
 struct Arguments<T> {
     plan: *const Plan,
@@ -187,9 +231,13 @@ impl<T: Stored> Arguments<T> {
         let scalars = unsafe { slice_mut(self.scalars.0, self.scalars.1) }?;
         // SAFETY: the caller's promise.
         let indices = unsafe { slice_mut(self.indices.0, self.indices.1) }?;
-        let (plan, _) = bytes.open::<T>()?;
-        let work = Workspace::new(plan.len(), scalars, indices)?;
-        let fit = plan.fit(y, rule, work)?;
+        let maker = if bytes.is_half() {
+            Maker::Half(bytes.open_half::<T>()?.0)
+        } else {
+            Maker::Whole(bytes.open::<T>()?.0)
+        };
+        let work = Workspace::new(maker.len(), scalars, indices)?;
+        let fit = fit_on(&maker, y, rule, work)?;
         let reason = match fit.stop_reason() {
             StopReason::Cap => Reason::KgardCapReached,
             StopReason::Exhausted => Reason::KgardExhausted,
@@ -199,10 +247,9 @@ impl<T: Stored> Arguments<T> {
             // SAFETY: the caller's promise; a fit has as many values as data.
             fit.fitted(unsafe { slice_mut(self.fitted, self.n) }?)?;
         }
-        let bias = fit.bias().to_f64().unwrap_or(f64::NAN);
         let outliers = fit.outliers().len();
         // SAFETY: the caller's promise.
-        unsafe { write(self.result, FitResult { outliers, bias, reason }) }?;
+        unsafe { write(self.result, FitResult { outliers, reason }) }?;
         Ok(())
     }
 }

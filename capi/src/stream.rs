@@ -216,40 +216,40 @@ type Matern52Lag32 = FixedLag<f32, Matern52<f32>, 3, 32>;
 
 /// Bytes of a stream with this kernel and lag.
 #[cfg(target_pointer_width = "32")]
-pub const KGARD_STREAM_MATERN12_LAG16: usize = 1176;
+pub const KGARD_STREAM_MATERN12_LAG16: usize = 1096;
 /// Bytes of a stream with this kernel and lag.
 #[cfg(target_pointer_width = "64")]
-pub const KGARD_STREAM_MATERN12_LAG16: usize = 1336;
+pub const KGARD_STREAM_MATERN12_LAG16: usize = 1192;
 /// Bytes of a stream with this kernel and lag.
 #[cfg(target_pointer_width = "32")]
-pub const KGARD_STREAM_MATERN12_LAG32: usize = 2200;
+pub const KGARD_STREAM_MATERN12_LAG32: usize = 2056;
 /// Bytes of a stream with this kernel and lag.
 #[cfg(target_pointer_width = "64")]
-pub const KGARD_STREAM_MATERN12_LAG32: usize = 2488;
+pub const KGARD_STREAM_MATERN12_LAG32: usize = 2216;
 /// Bytes of a stream with this kernel and lag.
 #[cfg(target_pointer_width = "32")]
-pub const KGARD_STREAM_MATERN32_LAG16: usize = 1536;
+pub const KGARD_STREAM_MATERN32_LAG16: usize = 1840;
 /// Bytes of a stream with this kernel and lag.
 #[cfg(target_pointer_width = "64")]
-pub const KGARD_STREAM_MATERN32_LAG16: usize = 1632;
+pub const KGARD_STREAM_MATERN32_LAG16: usize = 2008;
 /// Bytes of a stream with this kernel and lag.
 #[cfg(target_pointer_width = "32")]
-pub const KGARD_STREAM_MATERN32_LAG32: usize = 2880;
+pub const KGARD_STREAM_MATERN32_LAG32: usize = 3504;
 /// Bytes of a stream with this kernel and lag.
 #[cfg(target_pointer_width = "64")]
-pub const KGARD_STREAM_MATERN32_LAG32: usize = 3040;
+pub const KGARD_STREAM_MATERN32_LAG32: usize = 3800;
 /// Bytes of a stream with this kernel and lag.
 #[cfg(target_pointer_width = "32")]
-pub const KGARD_STREAM_MATERN52_LAG16: usize = 2056;
+pub const KGARD_STREAM_MATERN52_LAG16: usize = 3000;
 /// Bytes of a stream with this kernel and lag.
 #[cfg(target_pointer_width = "64")]
-pub const KGARD_STREAM_MATERN52_LAG16: usize = 2216;
+pub const KGARD_STREAM_MATERN52_LAG16: usize = 3096;
 /// Bytes of a stream with this kernel and lag.
 #[cfg(target_pointer_width = "32")]
-pub const KGARD_STREAM_MATERN52_LAG32: usize = 3848;
+pub const KGARD_STREAM_MATERN52_LAG32: usize = 5752;
 /// Bytes of a stream with this kernel and lag.
 #[cfg(target_pointer_width = "64")]
-pub const KGARD_STREAM_MATERN52_LAG32: usize = 4136;
+pub const KGARD_STREAM_MATERN52_LAG32: usize = 5912;
 
 const _: () = assert!(size_of::<Placed<Matern12Lag16>>() <= KGARD_STREAM_MATERN12_LAG16);
 const _: () = assert!(size_of::<Placed<Matern12Lag32>>() <= KGARD_STREAM_MATERN12_LAG32);

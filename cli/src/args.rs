@@ -236,8 +236,13 @@ const PLAN_EXAMPLES: &str = "\
 Examples:
   kgard plan grid.csv --sigma 0.3 --lambda 0.1 -o plan.rs
   kgard plan grid.csv --kernel matern52 --sigma 2 --lambda 0.5 --scalar f64 -o plan.bin
+  kgard plan grid.csv --sigma 0.3 --lambda 0.1 --regularizer rkhs --half -o plan.h
+  kgard plan --from recording.csv -o plan.rs
+  kgard plan --from recording.csv --lag 16 -o stream.rs
 
-On the device, `include!(\"plan.rs\")` or `kgard::include_plan!(\"plan.bin\")`.";
+On the device, `include!(\"plan.rs\")` or `kgard::include_plan!(\"plan.bin\")`; in C and
+C++ `#include \"plan.h\"`. With --from the device is simulated on the recording with several
+thresholds, and the best is written; the report counts false alarms and misses.";
 
 /// `kgard plan`.
 #[derive(Debug, Args)]
@@ -245,21 +250,54 @@ On the device, `include!(\"plan.rs\")` or `kgard::include_plan!(\"plan.bin\")`."
 pub(crate) struct PlanArgs {
     /// The sampling points of the device, a CSV file of inputs only; `-`
     /// is standard input
-    #[arg(value_name = "GRID.csv")]
-    pub(crate) grid: PathBuf,
+    #[arg(value_name = "GRID.csv", required_unless_present = "from", conflicts_with = "from")]
+    pub(crate) grid: Option<PathBuf>,
     /// The columns of the inputs, in this order [default: all]
-    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    #[arg(long, value_name = "A,B", value_delimiter = ',', conflicts_with = "from")]
     pub(crate) inputs: Vec<String>,
     /// The scalar type of the device; the plan is made in f64 and rounded
     #[arg(long, value_enum, default_value_t = Scalar::F32)]
     pub(crate) scalar: Scalar,
+    /// Half the flash, for a regular grid and the RKHS penalty
+    #[arg(long, conflicts_with = "lag")]
+    pub(crate) half: bool,
     /// Rust source if the name ends in .rs, a C header if in .h, bytes if in .bin
     #[arg(short, long, value_name = "PLAN.rs|PLAN.h|PLAN.bin")]
     pub(crate) output: PathBuf,
     #[command(flatten)]
+    pub(crate) recording: RecordingArgs,
+    #[command(flatten)]
     pub(crate) kernel: KernelArgs,
     #[command(flatten)]
     pub(crate) penalty: PenaltyArgs,
+}
+
+/// A recording to learn from.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "From a recording")]
+pub(crate) struct RecordingArgs {
+    /// Take length, lambda and threshold from this series, and simulate the device on it
+    #[arg(long, value_name = "RECORDING.csv", conflicts_with_all = ["sigma", "lambda", "regularizer"])]
+    pub(crate) from: Option<PathBuf>,
+    /// Samples in a window that is fitted at once [default: 64]
+    #[arg(long, value_name = "N", requires = "from", conflicts_with = "lag")]
+    pub(crate) uniform: Option<usize>,
+    /// A stream in place of a plan: settings for `FixedLag` with a window of 8, 16, 32 or 64 samples
+    #[arg(long, value_name = "L", requires = "from")]
+    pub(crate) lag: Option<usize>,
+    /// The column of time [default: the first of several]
+    #[arg(long, value_name = "COLUMN", requires = "from")]
+    pub(crate) time: Option<String>,
+    /// The column of values [default: the last]
+    #[arg(long, value_name = "COLUMN", requires = "from")]
+    pub(crate) target: Option<String>,
+    /// A column that is not 0 where a value is known to be wrong; without it the device is held to
+    /// a fit of the whole recording
+    #[arg(long, value_name = "COLUMN", requires = "from")]
+    pub(crate) labels: Option<String>,
+    /// Print one JSON object
+    #[arg(long, requires = "from")]
+    pub(crate) json: bool,
 }
 
 /// Scalar types of devices.
@@ -269,6 +307,24 @@ pub(crate) enum Scalar {
     F32,
     /// 64 bits
     F64,
+}
+
+impl Scalar {
+    /// The name in Rust.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+        }
+    }
+
+    /// Bytes of a number.
+    pub(crate) fn size(self) -> usize {
+        match self {
+            Self::F32 => size_of::<f32>(),
+            Self::F64 => size_of::<f64>(),
+        }
+    }
 }
 
 /// The penalty and its parameter.

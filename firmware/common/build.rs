@@ -7,7 +7,7 @@
 mod problem;
 
 use kgard::{Error, Gaussian, Plan, Regularizer, Stop};
-use problem::{BETWEEN, EPSILON, L2_LAMBDA, N, RKHS_LAMBDA, SIGMA};
+use problem::{BETWEEN, EPSILON, L2_LAMBDA, MANY, N, RKHS_LAMBDA, SIGMA};
 use std::path::Path;
 use std::{env, fs};
 
@@ -24,6 +24,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     fs::write(out.join("rkhs.rs"), source)?;
     fs::write(out.join("l2.bin"), l2.cast::<f32, _>(kernel)?.to_bytes())?;
 
+    let many = problem::points::<MANY>().map(f64::from);
+    let half =
+        Plan::new(&many, Gaussian::new(SIGMA.into()), Regularizer::rkhs(RKHS_LAMBDA.into()))?;
+    let source = half.half()?.cast::<f32>()?.to_rust_source("Half a plan, made by build.rs.");
+    fs::write(out.join("half.rs"), source)?;
+
     let mut expected = String::new();
     for (name, plan) in [("RKHS", &rkhs), ("L2", &l2)] {
         expected += &reference(name, plan)?;
@@ -33,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn plan(regularizer: Regularizer<'_, f64>) -> Result<Plan<f64, Gaussian<f64>>, Error> {
-    let points = problem::points().map(f64::from);
+    let points = problem::points::<N>().map(f64::from);
     Plan::new(&points, Gaussian::new(SIGMA.into()), regularizer)
 }
 

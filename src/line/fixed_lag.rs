@@ -146,10 +146,9 @@ pub struct FixedLag<T: Real, K: Markov<T>, const D: usize, const L: usize> {
     tracked: usize,
     is_started: bool,
     /// The last sample before the window.
-    before: Slot<T, K::Gap, D>,
-    slots: [Slot<T, K::Gap, D>; L],
+    before: Slot<T, D>,
+    slots: [Slot<T, D>; L],
     window: Window,
-    known: Known<T, D>,
 }
 
 /// Where the samples are in the ring.
@@ -166,12 +165,13 @@ struct Window {
 
 /// A sample in the window.
 #[derive(Debug, Clone, Copy)]
-struct Slot<T, G, const D: usize> {
+struct Slot<T, const D: usize> {
     sample: T,
     /// The sample in units of the noise, without the offset.
     y: T,
     distance: T,
-    gap: G,
+    /// The transition over this distance.
+    from_before: Transition<[[T; D]; D]>,
     left: Left<T, D>,
     /// The change of level here; zero if there is none.
     step: T,
@@ -185,14 +185,15 @@ struct Slot<T, G, const D: usize> {
     lag: usize,
 }
 
-impl<T: Real, G: Default, const D: usize> Slot<T, G, D> {
-    fn empty() -> Self {
+impl<T: Real, const D: usize> Slot<T, D> {
+    /// Nothing, at no distance from nothing.
+    fn empty(no_distance: Transition<[[T; D]; D]>) -> Self {
         let zero = T::zero();
         Self {
             sample: T::nan(),
             y: zero,
             distance: zero,
-            gap: G::default(),
+            from_before: no_distance,
             left: Left::prior([[zero; D]; D], zero, zero),
             step: zero,
             role: Role::Missing,
@@ -201,29 +202,6 @@ impl<T: Real, G: Default, const D: usize> Slot<T, G, D> {
             square: zero,
             lag: 0,
         }
-    }
-}
-
-/// The transition over the last distance that was asked for: on a regular grid all
-/// are the same.
-#[derive(Debug, Clone, Copy)]
-struct Known<T, const D: usize> {
-    distance: T,
-    step: Transition<[[T; D]; D]>,
-}
-
-impl<T: Real, const D: usize> Known<T, D> {
-    #[inline(always)]
-    fn at<K: MarkovOf<T, D>>(
-        &mut self,
-        kernel: &K,
-        slot: &Slot<T, K::Gap, D>,
-    ) -> &Transition<[[T; D]; D]> {
-        if self.distance != slot.distance {
-            self.distance = slot.distance;
-            self.step = kernel.transition(&slot.gap);
-        }
-        &self.step
     }
 }
 
@@ -265,9 +243,7 @@ impl<T: Real, K: MarkovOf<T, D>, const D: usize, const L: usize> FixedLag<T, K, 
         }
         let zero = T::zero();
         let threshold = constant::<T>(THRESHOLD);
-        let gap = kernel.gap(zero);
-        let step = kernel.transition(&gap);
-        let slot = Slot::empty();
+        let slot = Slot::empty(kernel.transition(&kernel.gap(zero)));
         let mut stream = Self {
             kernel,
             lambda,
@@ -283,9 +259,7 @@ impl<T: Real, K: MarkovOf<T, D>, const D: usize, const L: usize> FixedLag<T, K, 
             before: slot,
             slots: [slot; L],
             window: Window::default(),
-            known: Known { distance: zero, step },
         };
-        stream.before.gap = gap;
         stream.before.left = stream.prior(zero);
         Ok(stream)
     }
@@ -367,8 +341,10 @@ impl<T: Real, K: MarkovOf<T, D>, const D: usize, const L: usize> FixedLag<T, K, 
     /// # Errors
     /// [`Error::Negative`] or [`Error::NotFinite`] if the distance is; the stream is as it was.
     pub fn push_after(&mut self, distance: T, sample: T) -> Result<Option<Cleaned<T>>, Error> {
-        Error::check_finite("distance", &[distance])?;
-        Error::check_not_negative("distance", distance)?;
+        if !(distance >= T::zero() && distance < T::infinity()) {
+            Error::check_finite("distance", &[distance])?;
+            Error::check_not_negative("distance", distance)?;
+        }
         Ok(self.insert(distance, sample))
     }
 
@@ -398,11 +374,16 @@ impl<T: Real, K: MarkovOf<T, D>, const D: usize, const L: usize> FixedLag<T, K, 
             (T::zero(), Role::Missing)
         };
         let last = if self.window.len == 0 { &self.before } else { self.slot(self.window.len - 1) };
-        let gap = if last.distance == distance { last.gap } else { self.kernel.gap(distance) };
+        // On a regular grid all are the same.
+        let from_before = if last.distance == distance {
+            last.from_before
+        } else {
+            self.kernel.transition(&self.kernel.gap(distance))
+        };
         let at = (self.window.head + self.window.len) % L;
         let slot = &mut self.slots[at];
         (slot.sample, slot.y, slot.role) = (sample, y, role);
-        (slot.distance, slot.gap, slot.step) = (distance, gap, T::zero());
+        (slot.distance, slot.from_before, slot.step) = (distance, from_before, T::zero());
         self.window.len += 1;
         out
     }
@@ -424,12 +405,12 @@ impl<T: Real, K: MarkovOf<T, D>, const D: usize, const L: usize> FixedLag<T, K, 
     }
 
     #[inline(always)]
-    fn slot(&self, i: usize) -> &Slot<T, K::Gap, D> {
+    fn slot(&self, i: usize) -> &Slot<T, D> {
         &self.slots[(self.window.head + i) % L]
     }
 
     #[inline(always)]
-    fn slot_mut(&mut self, i: usize) -> &mut Slot<T, K::Gap, D> {
+    fn slot_mut(&mut self, i: usize) -> &mut Slot<T, D> {
         &mut self.slots[(self.window.head + i) % L]
     }
 
@@ -615,7 +596,7 @@ impl<T: Real, K: MarkovOf<T, D>, const D: usize, const L: usize> FixedLag<T, K, 
 
     /// Messages from the left to the samples of the window from number `from` on.
     fn forward(&mut self, from: usize) {
-        let Self { kernel, lambda, drift, before, slots, window, known, .. } = self;
+        let Self { lambda, drift, before, slots, window, .. } = self;
         let level_variance = constant::<T>(LEVEL_VARIANCE);
         let previous = if from == 0 { before } else { &slots[(window.head + from - 1) % L] };
         let (mut left, mut y, mut role) = (previous.left, previous.y, previous.role);
@@ -624,7 +605,7 @@ impl<T: Real, K: MarkovOf<T, D>, const D: usize, const L: usize> FixedLag<T, K, 
             if role == Role::Sample {
                 left.update(y, *lambda);
             }
-            left.go(known.at(kernel, slot));
+            left.go(&slot.from_before);
             // The level wanders, but not out of what it may be.
             if left.level_variance < level_variance {
                 let wandered = *drift * slot.distance;
@@ -643,7 +624,7 @@ impl<T: Real, K: MarkovOf<T, D>, const D: usize, const L: usize> FixedLag<T, K, 
     /// asked for.
     fn backward(&mut self, count: usize, with_shifts: bool) -> Sweep<T> {
         let price = self.price();
-        let Self { kernel, lambda, slots, window, known, .. } = self;
+        let Self { lambda, slots, window, .. } = self;
         let mut sweep = Sweep { misfit: T::zero(), outlier: None, shift: None };
         let mut most = price;
         let mut most_by_shift = price * counted(STEP_PRICE);
@@ -670,7 +651,7 @@ impl<T: Real, K: MarkovOf<T, D>, const D: usize, const L: usize> FixedLag<T, K, 
                     sweep.shift = Some((i, step));
                 }
             }
-            right.go(known.at(kernel, slot));
+            right.go(&slot.from_before);
         }
         sweep
     }

@@ -97,7 +97,7 @@ impl<T: Real> Default for MaternGap<T> {
 impl<T: Real> MaternGap<T> {
     fn new(s: T, states: usize) -> Self {
         let decay = (-s).exp();
-        let tail = upper_poisson(s + s, 2 * states - 1);
+        let tail = upper_poisson(s + s, decay * decay, 2 * states - 1);
         // s^k e^-s is zero there, too, and not infinity times zero.
         Self { s: if decay == T::zero() { T::zero() } else { s }, decay, tail }
     }
@@ -129,26 +129,38 @@ impl<T: Real> MaternGap<T> {
     }
 }
 
+/// The square root of a constant, from what `f64` knows of it, to the precision of `T`: a step of
+/// Newton's, which compilers work out, and they do not the root.
+#[inline(always)]
+fn root<T: Real>(square: f64, known: f64) -> T {
+    let (square, known) = (constant::<T>(square), constant::<T>(known));
+    (known + square / known) * constant(0.5)
+}
+
 /// $P_k(a) = e^{-a} \sum_{j \ge k} a^j / j!$, the probability that a Poisson
-/// variable of mean $a$ is $k$ or more.
-fn upper_poisson<T: Real>(a: T, k: usize) -> T {
-    let decay = (-a).exp();
+/// variable of mean $a$ is $k$ or more; `decay` is $e^{-a}$.
+fn upper_poisson<T: Real>(a: T, decay: T, k: usize) -> T {
+    // Counted in `T`: compiled for size, conversions would cost more than the series.
+    let (one, mut j) = (T::one(), T::zero());
     if a > count(k + 2) {
         // At least a half: one minus the rest loses nothing.
-        let mut term = T::one();
-        let mut rest = T::one();
-        for j in 1..k {
-            term = term * a / count(j);
+        let (mut term, mut rest) = (one, one);
+        for _ in 1..k {
+            j = j + one;
+            term = term * a / j;
             rest = rest + term;
         }
-        return if decay == T::zero() { T::one() } else { T::one() - decay * rest };
+        return if decay == T::zero() { one } else { one - decay * rest };
     }
-    let mut term = (1..=k).fold(decay, |term, j| term * a / count(j));
+    let mut term = decay;
+    for _ in 0..k {
+        j = j + one;
+        term = term * a / j;
+    }
     let mut sum = term;
-    let mut j = k;
     loop {
-        j += 1;
-        term = term * a / count(j);
+        j = j + one;
+        term = term * a / j;
         let next = sum + term;
         if !(next > sum) {
             return sum;
@@ -185,7 +197,7 @@ impl<T: Real> Markov<T> for Matern32<T> {
     }
 
     fn gap(&self, distance: T) -> Self::Gap {
-        MaternGap::new(constant::<T>(3.0).sqrt() * (distance / self.length), 2)
+        MaternGap::new(root::<T>(3.0, 1.732_050_807_568_877_2) * (distance / self.length), 2)
     }
 
     #[inline(always)]
@@ -207,7 +219,7 @@ impl<T: Real> Markov<T> for Matern52<T> {
     }
 
     fn gap(&self, distance: T) -> Self::Gap {
-        MaternGap::new(constant::<T>(5.0).sqrt() * (distance / self.length), 3)
+        MaternGap::new(root::<T>(5.0, 2.236_067_977_499_79) * (distance / self.length), 3)
     }
 
     #[inline(always)]

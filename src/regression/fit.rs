@@ -27,7 +27,8 @@ pub struct FitRef<'a, T> {
     /// $f(x_j)$ at the outliers.
     pub(crate) predicted: &'a [T],
     pub(crate) bias: T,
-    pub(crate) model: Model<'a, T>,
+    /// None on a residual maker of the caller's own.
+    pub(crate) model: Option<Model<'a, T>>,
     pub(crate) reason: StopReason,
 }
 
@@ -78,10 +79,12 @@ impl<'a, T: Real> FitRef<'a, T> {
     ///
     /// # Errors
     /// [`Error::Length`] if `out` is not as long as the data;
-    /// [`Error::Overflow`] if a coefficient is too large for a number.
+    /// [`Error::Overflow`] if a coefficient is too large for a number; [`Error::Unsupported`]
+    /// after [`fit_on`](crate::fit_on), which knows of no kernel.
     pub fn coefficients(&self, out: &mut [T]) -> Result<(), Error> {
         Error::check_len("coefficients", out.len(), self.y.len())?;
-        self.model.coefficients(self.residual, out)
+        let what = "a coefficient of a residual maker of one's own";
+        self.model.ok_or(Error::Unsupported { what })?.coefficients(self.residual, out)
     }
 
     /// The bias $c$.

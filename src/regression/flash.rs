@@ -13,13 +13,14 @@
 //! | 0 | 8 bytes | `KGARDPLN` |
 //! | 8 | u32 | version, 1 |
 //! | 12 | u32 | bytes per scalar, 4 or 8 |
-//! | 16 | u32 | 0: l2 or Tikhonov, 1: RKHS; 2 more with sample weights |
+//! | 16 | u32 | 0: l2 or Tikhonov, 1: RKHS; 2 more with sample weights; 5: half a plan, RKHS |
 //! | 20 | u32 | FNV-1a checksum of all that follows |
 //! | 24 | u64 | n |
 //! | 32 | u64 | dimension of the points |
 //! | 40 | f64 | what the sum of the residual is multiplied with for the bias, or $\lambda$ |
-//! | 48 | scalars | the points, $H$, then the coefficient map (n x n) or the bias weights (n), then the square roots of sample weights (n) |
+//! | 48 | scalars | the points, $H$, then the coefficient map (n x n) or the bias weights (n), then the square roots of sample weights (n); of half a plan the even and the odd matrix in the place of $H$ |
 
+use super::half::HalfPlanRef;
 use super::plan::PlanRef;
 use crate::checked::piece;
 use crate::{Error, Points, Real};
@@ -30,6 +31,8 @@ const MAPPED: u32 = 0;
 const SCALED: u32 = 1;
 /// Added to the kind of a plan with sample weights.
 const WEIGHTED: u32 = 2;
+/// Half a plan, with the RKHS penalty.
+const HALF: u32 = 5;
 const CHECKED_FROM: usize = 24;
 const HEADER: usize = 48;
 
@@ -110,19 +113,13 @@ impl<'a> PlanBytes<'a> {
     /// Borrows the plan, and the points it was made for. Nothing is copied.
     ///
     /// # Errors
-    /// [`Error::Format`] if the plan was made for another scalar type, or the bytes do not start
-    /// at a multiple of eight, which [`include_plan!`](crate::include_plan) takes care of.
+    /// [`Error::Format`] if the plan is half a plan, or was made for another scalar type, or the
+    /// bytes do not start at a multiple of eight, which [`include_plan!`](crate::include_plan) takes care of.
     pub fn open<T: Stored>(&self) -> Result<(PlanRef<'a, T>, Points<'a, T>), Error> {
-        if cfg!(target_endian = "big") {
-            return Err(wrong("plans are little-endian, this machine is not"));
+        let (Header { kind, n, dim, .. }, parameter, scalars) = self.scalars::<T>()?;
+        if kind == HALF {
+            return Err(wrong("it is half a plan: open it with open_half"));
         }
-        let Header { width, kind, n, dim } = Header::read(self.bytes)?;
-        if width != size_of::<T>() {
-            return Err(wrong("it was made for another scalar type; see --scalar"));
-        }
-        let parameter = T::from_f64(f64::from_bits(u64_at(self.bytes, 40)));
-        let scalars = T::cast(piece(self.bytes, HEADER, self.bytes.len() - HEADER))
-            .ok_or(wrong("it is not aligned to eight bytes; use kgard::include_plan!"))?;
         let roots = if kind & WEIGHTED == 0 { 0 } else { n };
         let points = piece(scalars, 0, n * dim);
         let h = piece(scalars, n * dim, n * n);
@@ -135,6 +132,44 @@ impl<'a> PlanBytes<'a> {
         };
         let plan = if roots.is_empty() { plan } else { plan.with_roots(roots)? };
         Ok((plan, Points::new(points, dim)?))
+    }
+
+    /// Whether this is [half a plan](HalfPlanRef).
+    #[must_use]
+    pub const fn is_half(&self) -> bool {
+        u32_at(self.bytes, 16) == HALF
+    }
+
+    /// [`open`](Self::open) for half a plan.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and [`Error::Format`] if it is a whole one.
+    pub fn open_half<T: Stored>(&self) -> Result<(HalfPlanRef<'a, T>, Points<'a, T>), Error> {
+        let (Header { kind, n, dim, .. }, lambda, scalars) = self.scalars::<T>()?;
+        if kind != HALF {
+            return Err(wrong("it is a whole plan: open it with open"));
+        }
+        let (even, odd) = (HalfPlanRef::<T>::even_len(n), HalfPlanRef::<T>::odd_len(n));
+        let points = piece(scalars, 0, n * dim);
+        let bias = piece(scalars, n * dim + even + odd, n);
+        let (even, odd) = (piece(scalars, n * dim, even), piece(scalars, n * dim + even, odd));
+        Ok((HalfPlanRef::new(n, even, odd, bias, lambda)?, Points::new(points, dim)?))
+    }
+
+    /// The header, the parameter, and all that follows.
+    #[inline(always)]
+    fn scalars<T: Stored>(&self) -> Result<(Header, T, &'a [T]), Error> {
+        if cfg!(target_endian = "big") {
+            return Err(wrong("plans are little-endian, this machine is not"));
+        }
+        let header = Header::read(self.bytes)?;
+        if header.width != size_of::<T>() {
+            return Err(wrong("it was made for another scalar type; see --scalar"));
+        }
+        let parameter = T::from_f64(f64::from_bits(u64_at(self.bytes, 40)));
+        let scalars = T::cast(piece(self.bytes, HEADER, self.bytes.len() - HEADER))
+            .ok_or(wrong("it is not aligned to eight bytes; use kgard::include_plan!"))?;
+        Ok((header, parameter, scalars))
     }
 }
 
@@ -180,7 +215,7 @@ impl Header {
         // The whole is as long as its parts, none of which overflows.
         let row = if kind & SCALED == MAPPED { n.checked_mul(2) } else { n.checked_add(1) };
         let row = match row {
-            Some(row) if kind & WEIGHTED != 0 => row.checked_add(1),
+            Some(row) if kind != HALF && kind & WEIGHTED != 0 => row.checked_add(1),
             row => row,
         };
         let scalars = match (row, width) {
@@ -190,6 +225,11 @@ impl Header {
             },
             _ => None,
         };
+        let scalars = match scalars {
+            // Two matrices of half the order: those of a whole plan can be counted, too.
+            Some(scalars) if kind == HALF => Some(scalars - n / 2 * (n - n / 2) * 2),
+            scalars => scalars,
+        };
         let is_whole = match scalars {
             Some(scalars) => {
                 let rest = bytes.len() - HEADER;
@@ -197,7 +237,12 @@ impl Header {
             }
             None => false,
         };
-        if !is_exact || !is_whole || kind > SCALED + WEIGHTED || n == 0 || dim == 0 {
+        if !is_exact
+            || !is_whole
+            || (kind > SCALED + WEIGHTED && kind != HALF)
+            || n == 0
+            || dim == 0
+        {
             return Err(wrong("its length does not fit what it says; it is cut off or damaged"));
         }
         Ok(Self { width, kind, n, dim })
@@ -261,35 +306,70 @@ const fn mixed(hash: u32, byte: u8) -> u32 {
 
 #[cfg(feature = "alloc")]
 mod writing {
-    use super::{CHECKED_FROM, MAGIC, MAPPED, SCALED, Stored, VERSION, WEIGHTED, fnv1a};
+    use super::{CHECKED_FROM, HALF, MAGIC, MAPPED, SCALED, Stored, VERSION, WEIGHTED, fnv1a};
     use crate::regression::system::Model;
-    use crate::{Kernel, Plan};
+    use crate::{HalfPlan, HalfPlanRef, Kernel, Plan, PlanRef, Points};
     use alloc::string::String;
     use alloc::vec::Vec;
     use core::fmt::Write;
 
-    impl<T: Stored, K: Kernel<T>> Plan<T, K> {
-        /// The plan as bytes, for [`PlanRef::from_bytes`](crate::PlanRef::from_bytes).
-        #[must_use]
-        #[allow(clippy::cast_possible_truncation)]
-        pub fn to_bytes(&self) -> Vec<u8> {
-            let plan = self.as_ref();
-            let (kind, parameter, rest) = match plan.model {
-                Model::Mapped { map, bias, .. } => (MAPPED, bias, map),
-                Model::Scaled { lambda, bias, .. } => (SCALED, lambda, bias),
+    /// What is written of a plan.
+    struct Parts<'a, T> {
+        kind: u32,
+        parameter: T,
+        points: Points<'a, T>,
+        /// Names, lengths and values of the arrays, in the order of the bytes.
+        arrays: [(&'static str, &'static str, &'a [T]); 4],
+        /// The type and its constructor.
+        constructor: &'static str,
+    }
+
+    impl<'a, T: Stored> Parts<'a, T> {
+        fn of(plan: PlanRef<'a, T>, points: Points<'a, T>) -> Self {
+            let (kind, parameter, last, roots, constructor) = match plan.model {
+                Model::Mapped { map, bias, roots } => {
+                    (MAPPED, bias, ("MAP", "N * N", map), roots, "PlanRef::mapped")
+                }
+                Model::Scaled { lambda, bias, roots } => {
+                    (SCALED, lambda, ("BIAS", "N", bias), roots, "PlanRef::scaled")
+                }
             };
-            let roots = plan.roots();
             let kind = if roots.is_empty() { kind } else { kind + WEIGHTED };
+            let arrays =
+                [("H", "N * N", plan.h), last, ("ROOTS", "N", roots), ("", "", &[] as &[T])];
+            Self { kind, parameter, points, arrays, constructor }
+        }
+
+        fn of_half(plan: HalfPlanRef<'a, T>, points: Points<'a, T>) -> Self {
+            let [even, odd, bias] = plan.arrays();
+            let arrays = [
+                ("EVEN", "(N - N / 2) * (N - N / 2)", even),
+                ("ODD", "N / 2 * (N / 2)", odd),
+                ("BIAS", "N", bias),
+                ("", "", &[] as &[T]),
+            ];
+            let (parameter, constructor) = (plan.lambda(), "HalfPlanRef::new");
+            Self { kind: HALF, parameter, points, arrays, constructor }
+        }
+
+        fn arrays(&self) -> impl Iterator<Item = &(&'static str, &'static str, &'a [T])> {
+            self.arrays.iter().filter(|(name, ..)| !name.is_empty())
+        }
+
+        #[allow(clippy::cast_possible_truncation)]
+        fn bytes(&self) -> Vec<u8> {
+            let Self { kind, parameter, points, .. } = self;
             let parameter = parameter.to_f64().unwrap_or(f64::NAN);
             let mut bytes = Vec::new();
             bytes.extend_from_slice(MAGIC);
-            for word in [VERSION, size_of::<T>() as u32, kind, 0] {
+            for word in [VERSION, size_of::<T>() as u32, *kind, 0] {
                 bytes.extend_from_slice(&word.to_le_bytes());
             }
-            for word in [plan.n as u64, self.points().dim() as u64, parameter.to_bits()] {
+            for word in [points.len() as u64, points.dim() as u64, parameter.to_bits()] {
                 bytes.extend_from_slice(&word.to_le_bytes());
             }
-            for &x in self.points().coordinates().iter().chain(plan.h).chain(rest).chain(roots) {
+            let arrays = self.arrays().flat_map(|(.., values)| *values);
+            for &x in points.coordinates().iter().chain(arrays) {
                 x.store(&mut bytes);
             }
             let checksum = fnv1a(&bytes[CHECKED_FROM..]);
@@ -297,27 +377,23 @@ mod writing {
             bytes
         }
 
-        /// The bytes of [`to_bytes`](Self::to_bytes) as a C header, for the library in `capi/`:
-        /// an array `name_data`, aligned to eight bytes, and macros `NAME_N`, `NAME_DIM` and
-        /// `NAME_BYTES`. What no name in C can have becomes an underscore. `title` becomes the
-        /// first lines of the file's comment.
-        #[must_use]
-        pub fn to_c_header(&self, name: &str, title: &str) -> String {
+        fn c_header(&self, name: &str, title: &str) -> String {
             let allowed = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
             let mut name: String = name.chars().map(allowed).collect();
             if name.bytes().next().is_none_or(|byte| byte.is_ascii_digit()) {
                 name.insert(0, '_');
             }
-            let bytes = self.to_bytes();
-            let (upper, n, dim) = (name.to_ascii_uppercase(), self.len(), self.points().dim());
+            let bytes = self.bytes();
+            let upper = name.to_ascii_uppercase();
             let title = title.replace("*/", "* /").replace('\n', "\n   ");
             let mut source = alloc::format!(
-                "/* {title}\n\n   kgard_plan plan;\n   kgard_plan_open(&plan, {name}_data, {upper}_BYTES); */\n\n\
-                 #ifndef {upper}_H\n#define {upper}_H\n\n#include <stdint.h>\n\n\
-                 /* Number of points, coordinates of a point, and bytes of the plan. */\n\
-                 #define {upper}_N {n}\n#define {upper}_DIM {dim}\n#define {upper}_BYTES {}\n\n\
-                 /* Words, so that it is aligned. */\n\
-                 static const uint64_t {name}_data[] = {{\n",
+                "/* {title}\n\n   kgard_plan plan;\n   kgard_plan_open(&plan, {name}_data, \
+                 {upper}_BYTES); */\n\n#ifndef {upper}_H\n#define {upper}_H\n\n#include \
+                 <stdint.h>\n\n/* Number of points, coordinates of a point, and bytes of the plan. \
+                 */\n#define {upper}_N {}\n#define {upper}_DIM {}\n#define {upper}_BYTES {}\n\n\
+                 /* Words, so that it is aligned. */\nstatic const uint64_t {name}_data[] = {{\n",
+                self.points.len(),
+                self.points.dim(),
                 bytes.len(),
             );
             for row in bytes.chunks(32) {
@@ -333,14 +409,8 @@ mod writing {
             source
         }
 
-        /// The plan as Rust source: constants `N`, `DIM`, `POINTS` and a
-        /// static `PLAN`, for `include!` on a device. `title` becomes the
-        /// first line of the file's comment.
-        #[must_use]
-        pub fn to_rust_source(&self, title: &str) -> String {
-            let plan = self.as_ref();
-            let n = plan.n;
-            let dim = self.points().dim();
+        fn rust_source(&self, title: &str) -> String {
+            let Self { points, parameter, constructor, .. } = self;
             let mut source = String::new();
             let mut line = |text: &str| {
                 source.push_str(text);
@@ -350,43 +420,93 @@ mod writing {
                 line(&alloc::format!("// {title}"));
             }
             line("\n/// Number of points.");
-            line(&alloc::format!("pub const N: usize = {n};"));
+            line(&alloc::format!("pub const N: usize = {};", points.len()));
             line("\n/// Coordinates per point.");
-            line(&alloc::format!("pub const DIM: usize = {dim};"));
+            line(&alloc::format!("pub const DIM: usize = {};", points.dim()));
             line("\n/// The points, one after another.");
-            line(&array("pub const POINTS", "N * DIM", self.points().coordinates()));
-            line(&array("const H", "N * N", plan.h));
-            let (name, constructor, last) = match plan.model {
-                Model::Mapped { map, bias, .. } => {
-                    line(&array("const MAP", "N * N", map));
-                    ("MAP", "mapped", bias)
+            line(&array("pub const POINTS", "N * DIM", points.coordinates()));
+            let weights = |name: &str| name == "ROOTS";
+            let mut names = String::new();
+            for (name, length, values) in self.arrays() {
+                if weights(name) && values.is_empty() {
+                    continue;
                 }
-                Model::Scaled { lambda, bias, .. } => {
-                    line(&array("const BIAS", "N", bias));
-                    ("BIAS", "scaled", lambda)
+                line(&array(&alloc::format!("const {name}"), length, values));
+                if !weights(name) {
+                    // Writing to a string cannot fail.
+                    let _ = write!(names, "&{name}, ");
                 }
-            };
-            if !plan.roots().is_empty() {
-                line(&array("const ROOTS", "N", plan.roots()));
             }
+            let name = constructor.split(':').next().unwrap_or_default();
             line("/// The plan, in read-only memory.");
-            line(&alloc::format!("pub static PLAN: kgard::PlanRef<'static, {}> =", T::NAME));
-            line(&alloc::format!(
-                "    match kgard::PlanRef::{constructor}(N, &H, &{name}, {last:?}) {{"
-            ));
-            if plan.roots().is_empty() {
-                line("        Ok(plan) => plan,");
-            } else {
+            line(&alloc::format!("pub static PLAN: kgard::{name}<'static, {}> =", T::NAME));
+            line(&alloc::format!("    match kgard::{constructor}(N, {names}{parameter:?}) {{"));
+            let panic = "panic!(\"the lengths fit: they were written together\"),";
+            if self.arrays().any(|(name, _, values)| weights(name) && !values.is_empty()) {
                 line("        Ok(plan) => match plan.with_roots(&ROOTS) {");
                 line("            Ok(plan) => plan,");
-                line(
-                    "            Err(_) => panic!(\"the lengths fit: they were written together\"),",
-                );
+                line(&alloc::format!("            Err(_) => {panic}"));
                 line("        },");
+            } else {
+                line("        Ok(plan) => plan,");
             }
-            line("        Err(_) => panic!(\"the lengths fit: they were written together\"),");
+            line(&alloc::format!("        Err(_) => {panic}"));
             line("    };");
             source
+        }
+    }
+
+    impl<T: Stored, K: Kernel<T>> Plan<T, K> {
+        fn parts(&self) -> Parts<'_, T> {
+            Parts::of(self.as_ref(), self.points())
+        }
+
+        /// The plan as bytes, for [`PlanRef::from_bytes`](crate::PlanRef::from_bytes).
+        #[must_use]
+        pub fn to_bytes(&self) -> Vec<u8> {
+            self.parts().bytes()
+        }
+
+        /// The bytes of [`to_bytes`](Self::to_bytes) as a C header, for the library in `capi/`:
+        /// an array `name_data`, aligned to eight bytes, and macros `NAME_N`, `NAME_DIM` and
+        /// `NAME_BYTES`. What no name in C can have becomes an underscore. `title` becomes the
+        /// first lines of the file's comment.
+        #[must_use]
+        pub fn to_c_header(&self, name: &str, title: &str) -> String {
+            self.parts().c_header(name, title)
+        }
+
+        /// The plan as Rust source: constants `N`, `DIM`, `POINTS` and a
+        /// static `PLAN`, for `include!` on a device. `title` becomes the
+        /// first line of the file's comment.
+        #[must_use]
+        pub fn to_rust_source(&self, title: &str) -> String {
+            self.parts().rust_source(title)
+        }
+    }
+
+    impl<T: Stored> HalfPlan<T> {
+        fn parts(&self) -> Parts<'_, T> {
+            Parts::of_half(self.as_ref(), self.points())
+        }
+
+        /// The plan as bytes, for [`PlanBytes::open_half`](crate::PlanBytes::open_half).
+        #[must_use]
+        pub fn to_bytes(&self) -> Vec<u8> {
+            self.parts().bytes()
+        }
+
+        /// The plan as a C header: see [`Plan::to_c_header`].
+        #[must_use]
+        pub fn to_c_header(&self, name: &str, title: &str) -> String {
+            self.parts().c_header(name, title)
+        }
+
+        /// The plan as Rust source: see [`Plan::to_rust_source`]. The static `PLAN` is a
+        /// [`HalfPlanRef`].
+        #[must_use]
+        pub fn to_rust_source(&self, title: &str) -> String {
+            self.parts().rust_source(title)
         }
     }
 

@@ -37,6 +37,12 @@ pub trait ResidualMaker<T: Real> {
         self.len() == 0
     }
 
+    /// The square roots of sample weights, if $H$ takes and gives data that are whitened by them:
+    /// [`fit_on`](crate::fit_on) multiplies $y$ with them first. None unless told otherwise.
+    fn roots(&self) -> &[T] {
+        &[]
+    }
+
     /// `out` $= H v$.
     fn residual(&self, v: &[T], out: &mut [T]);
 

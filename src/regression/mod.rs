@@ -15,6 +15,7 @@ mod fit;
 mod flash;
 pub mod greedy;
 mod gross;
+mod half;
 #[cfg(feature = "alloc")]
 mod owned;
 mod plan;
@@ -30,10 +31,13 @@ pub use greedy::ResidualMaker;
 #[cfg(feature = "gpu")]
 pub(crate) use gross::leaves_traces;
 #[cfg(feature = "alloc")]
+pub use half::HalfPlan;
+pub use half::HalfPlanRef;
+#[cfg(feature = "alloc")]
 pub(crate) use owned::Found;
 #[cfg(feature = "alloc")]
 pub use owned::{Fit, Plan, fit, fit_support};
-pub use plan::PlanRef;
+pub use plan::{PlanRef, fit_on};
 pub use regularizer::{Penalty, Regularizer, border_weights};
 pub use stop::{Progress, Stop, StopReason, StopRule};
 pub use system::System;

@@ -8,7 +8,7 @@ use super::greedy::{self, ResidualMaker};
 use super::plan::PlanRef;
 use super::regularizer::Regularizer;
 use super::stop::{self, Stop, StopReason, StopRule};
-use super::system::{Model, System, max, scale};
+use super::system::{Model, System, max, scale, unwhiten};
 use super::workspace::Growing;
 use crate::linalg::batch::{Entries, Packed};
 use crate::linalg::zeros;
@@ -385,7 +385,7 @@ impl<T: Real, K> Fit<T, K> {
         reason: StopReason,
     ) -> Result<Self, Error> {
         let Growing { mut residual, mut values, indices, .. } = storage;
-        model.unwhiten(&mut residual, &mut values, &indices[..k]);
+        unwhiten(model.roots(), &mut residual, &mut values, &indices[..k]);
         let mut fitted: Vec<T> = y.iter().zip(&residual).map(|(&y, &r)| y - r).collect();
         let mut outliers = Vec::with_capacity(k);
         for (index, f) in indices.into_iter().zip(values).take(k) {

@@ -4,7 +4,7 @@ use super::fit::{FitRef, clean};
 use super::greedy::{self, ResidualMaker};
 use super::regularizer::Regularizer;
 use super::stop::{StopReason, StopRule};
-use super::system::{Model, System, max};
+use super::system::{Model, System, max, unwhiten};
 use super::workspace::{Parts, Workspace};
 use crate::checked::{copy, entry as at, piece, piece_mut};
 use crate::linalg::{cholesky, multiply};
@@ -149,15 +149,13 @@ impl<'a, T: Real> PlanRef<'a, T> {
     pub fn fit<'w>(
         &self,
         y: &'w [T],
-        mut stop: impl StopRule<T>,
-        mut work: Workspace<'w, T>,
+        stop: impl StopRule<T>,
+        work: Workspace<'w, T>,
     ) -> Result<FitRef<'w, T>, Error>
     where
         'a: 'w,
     {
-        let white = work.whiten(y, self.model.roots())?;
-        let (k, reason) = greedy::fit(self, white.unwrap_or(y), &mut stop, &mut work)?;
-        self.finish(y, k, reason, work)
+        with_model(fit_on(self, y, stop, work)?, self.model)
     }
 
     /// Fits `y` with the points `support` taken out.
@@ -176,29 +174,80 @@ impl<'a, T: Real> PlanRef<'a, T> {
     {
         let white = work.whiten(y, self.model.roots())?;
         let k = greedy::fit_support(self, white.unwrap_or(y), support, &mut work)?;
-        self.finish(y, k, StopReason::GivenSupport, work)
+        let fit = finish(y, self.model.roots(), k, StopReason::GivenSupport, work);
+        with_model(fit, self.model)
     }
+}
 
-    fn finish<'w>(
-        &self,
-        y: &'w [T],
-        k: usize,
-        reason: StopReason,
-        work: Workspace<'w, T>,
-    ) -> Result<FitRef<'w, T>, Error>
-    where
-        'a: 'w,
-    {
-        let Parts { residual, values, indices, .. } = work.into_parts();
-        let (indices, values) = (piece(indices, 0, k), piece_mut(values, 0, k));
-        self.model.unwhiten(residual, values, indices);
-        let (residual, predicted) = (&*residual, &*values);
-        let bias = self.model.bias(residual, clean(y, residual, indices, predicted));
-        if !bias.is_finite() {
-            return Err(Error::Overflow { what: "the bias" });
-        }
-        Ok(FitRef { y, residual, indices, predicted, bias, model: self.model, reason })
-    }
+/// Algorithm 1 on any `maker` of residuals, in the caller's memory: for a structure of $H$ that
+/// this library does not know of. Bias and coefficients are then the caller's to find: the fit has
+/// a bias of zero, and no coefficients.
+///
+/// ```
+/// use kgard::{ResidualMaker, Stop, Workspace, fit_on};
+///
+/// /// A constant is fitted: the residual is what differs from the mean.
+/// struct Mean;
+///
+/// impl ResidualMaker<f32> for Mean {
+///     fn len(&self) -> usize {
+///         6
+///     }
+///     fn residual(&self, v: &[f32], out: &mut [f32]) {
+///         let mean = v.iter().sum::<f32>() / 6.0;
+///         out.iter_mut().zip(v).for_each(|(r, v)| *r = v - mean);
+///     }
+///     fn column(&self, j: usize, out: &mut [f32]) {
+///         out.fill(-1.0 / 6.0);
+///         out[j] += 1.0;
+///     }
+/// }
+///
+/// let (mut scalars, mut indices) = ([0.0; Workspace::<f32>::len(6, 2)], [0; 2]);
+/// let work = Workspace::new(6, &mut scalars, &mut indices)?;
+/// let y = [1.0, 1.1, 0.9, 7.0, 1.0, 1.0];
+/// let fit = fit_on(&Mean, &y, Stop::max_residual(0.5), work)?;
+/// assert_eq!(fit.outliers().next().unwrap().index, 3);
+/// assert!((fit.outliers().next().unwrap().value - 6.0).abs() < 1e-5);
+/// # Ok::<(), kgard::Error>(())
+/// ```
+///
+/// # Errors
+/// If `y` or the workspace has the wrong length, or `y` is not finite.
+pub fn fit_on<'w, T: Real>(
+    maker: &impl ResidualMaker<T>,
+    y: &'w [T],
+    mut stop: impl StopRule<T>,
+    mut work: Workspace<'w, T>,
+) -> Result<FitRef<'w, T>, Error> {
+    let white = work.whiten(y, maker.roots())?;
+    let (k, reason) = greedy::fit(maker, white.unwrap_or(y), &mut stop, &mut work)?;
+    Ok(finish(y, maker.roots(), k, reason, work))
+}
+
+fn finish<'w, T: Real>(
+    y: &'w [T],
+    roots: &[T],
+    k: usize,
+    reason: StopReason,
+    work: Workspace<'w, T>,
+) -> FitRef<'w, T> {
+    let Parts { residual, values, indices, .. } = work.into_parts();
+    let (indices, values) = (piece(indices, 0, k), piece_mut(values, 0, k));
+    unwhiten(roots, residual, values, indices);
+    let (residual, predicted) = (&*residual, &*values);
+    FitRef { y, residual, indices, predicted, bias: T::zero(), model: None, reason }
+}
+
+/// The fit with its bias, and the way to its coefficients.
+pub(super) fn with_model<'w, T: Real>(
+    mut fit: FitRef<'w, T>,
+    model: Model<'w, T>,
+) -> Result<FitRef<'w, T>, Error> {
+    let FitRef { y, residual, indices, predicted, .. } = fit;
+    fit.bias = model.bias(residual, clean(y, residual, indices, predicted));
+    fit.model = Some(model);
+    if fit.bias.is_finite() { Ok(fit) } else { Err(Error::Overflow { what: "the bias" }) }
 }
 
 impl<'a, T: Real> System<'a, T> {
@@ -224,6 +273,10 @@ impl<'a, T: Real> System<'a, T> {
 impl<T: Real> ResidualMaker<T> for PlanRef<'_, T> {
     fn len(&self) -> usize {
         self.n
+    }
+
+    fn roots(&self) -> &[T] {
+        self.model.roots()
     }
 
     fn residual(&self, v: &[T], out: &mut [T]) {

@@ -412,20 +412,24 @@ impl<T: Real> Model<'_, T> {
             Self::Mapped { roots, .. } | Self::Scaled { roots, .. } => roots,
         }
     }
+}
 
-    /// After a search among whitened data: residuals, and the function's values at the
-    /// outliers, in the units of the data.
-    pub(crate) fn unwhiten(&self, residual: &mut [T], values: &mut [T], indices: &[usize]) {
-        let roots = self.roots();
-        if roots.is_empty() {
-            return;
-        }
-        for (r, &root) in residual.iter_mut().zip(roots) {
-            *r = *r / root;
-        }
-        for (f, &j) in values.iter_mut().zip(indices) {
-            *f = *f / entry(roots, j);
-        }
+/// After a search among data that were whitened by these `roots`: residuals, and the function's
+/// values at the outliers, in the units of the data.
+pub(crate) fn unwhiten<T: Real>(
+    roots: &[T],
+    residual: &mut [T],
+    values: &mut [T],
+    indices: &[usize],
+) {
+    if roots.is_empty() {
+        return;
+    }
+    for (r, &root) in residual.iter_mut().zip(roots) {
+        *r = *r / root;
+    }
+    for (f, &j) in values.iter_mut().zip(indices) {
+        *f = *f / entry(roots, j);
     }
 }
 

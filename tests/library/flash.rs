@@ -2,7 +2,10 @@
 use crate::common;
 
 use common::problem::Problem;
-use kgard::{Error, Gaussian, Plan, PlanBytes, PlanRef, Regularizer, Stop, Workspace};
+use kgard::{
+    Error, Gaussian, HalfPlanRef, Plan, PlanBytes, PlanRef, Regularizer, ResidualMaker, Stop,
+    Workspace,
+};
 
 fn plans(n: usize) -> Vec<Plan<f64, Gaussian<f64>>> {
     let problem = Problem::new(n, 2, 3, 0.1, 8);
@@ -201,4 +204,103 @@ fn rust_source_is_the_plan() {
     assert_eq!(generated::scaled::N, 6);
     assert_eq!(generated::mapped::POINTS, SOURCE_POINTS.map(|x| x as f32));
     assert_eq!(generated::mapped::DIM, 1);
+}
+
+/// A regular grid.
+fn grid(n: usize) -> Vec<f64> {
+    (0..n).map(|i| i as f64 / n as f64).collect()
+}
+
+#[test]
+fn half_a_plan_is_the_plan() {
+    for n in [1, 2, 3, 4, 5, 7, 8, 9, 16, 33] {
+        for regularizer in [Regularizer::rkhs(0.05), Regularizer::rkhs(0.05).without_bias()] {
+            let plan = Plan::new(&grid(n), Gaussian::new(0.2), regularizer).unwrap();
+            let half = plan.half().unwrap();
+            let (whole, half) = (plan.as_ref(), half.as_ref());
+            let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12);
+            let (mut a, mut b) = (vec![0.0; n], vec![f64::NAN; n]);
+            for j in 0..n {
+                whole.column(j, &mut a);
+                half.column(j, &mut b);
+                assert!(near(&a, &b), "column {j} of {n}: {a:?} {b:?}");
+            }
+            let v: Vec<f64> = (0..n).map(|i| ((i * i + 3) % 7) as f64 - 2.5).collect();
+            whole.residual(&v, &mut a);
+            half.residual(&v, &mut b);
+            assert!(near(&a, &b), "residual of {n}: {a:?} {b:?}");
+            whole.diagonal(&mut a, &mut []);
+            half.diagonal(&mut b, &mut []);
+            assert!(near(&a, &b), "diagonal of {n}: {a:?} {b:?}");
+        }
+    }
+}
+
+#[test]
+fn half_a_plan_fits_the_same() {
+    const N: usize = 65;
+    let plan = Plan::new(&grid(N), Gaussian::new(0.2), Regularizer::rkhs(0.05)).unwrap();
+    let half = plan.half().unwrap().cast::<f32>().unwrap();
+    let mut y: Vec<f32> =
+        (0..N).map(|i| (0.1 * i as f32).sin() + 0.01 * ((i * i % 7) as f32 - 3.0)).collect();
+    for (i, by) in [(3, 1.0), (32, -2.0), (60, 1.5)] {
+        y[i] += by;
+    }
+    let fit = |plan: HalfPlanRef<'_, f32>| {
+        let mut scalars = [0.0; Workspace::<f32>::len(N, 8)];
+        let mut indices = [0; 8];
+        let work = Workspace::new(N, &mut scalars, &mut indices).unwrap();
+        let fit = plan.fit(&y, Stop::automatic(), work).unwrap();
+        let mut coefficients = vec![0.0; N];
+        fit.coefficients(&mut coefficients).unwrap();
+        (fit.outliers().collect::<Vec<_>>(), fit.bias(), coefficients)
+    };
+    let expected = plan.cast::<f32, _>(Gaussian::new(0.2)).unwrap();
+    let expected = expected.fit(&y, Stop::automatic()).unwrap();
+    let (outliers, bias, coefficients) = fit(half.as_ref());
+    assert_eq!(outliers.len(), 3);
+    for (found, expected) in outliers.iter().zip(expected.outliers()) {
+        assert_eq!(found.index, expected.index);
+        assert!((found.value - expected.value).abs() < 1e-4, "{found:?} {expected:?}");
+    }
+    assert!((bias - expected.bias()).abs() < 1e-4);
+    for (a, b) in coefficients.iter().zip(expected.coefficients()) {
+        assert!((a - b).abs() < 2e-3, "{a} {b}");
+    }
+
+    let bytes = half.to_bytes();
+    assert_eq!(bytes.len(), 48 + 4 * (N + 33 * 33 + 32 * 32 + N));
+    with_bytes(&bytes, 0, |bytes| {
+        let checked = PlanBytes::new(bytes).unwrap();
+        assert!(checked.is_half());
+        let (plan, points) = checked.open_half::<f32>().unwrap();
+        assert_eq!(points, half.points());
+        assert_eq!(plan, half.as_ref());
+        let error = checked.open::<f32>().unwrap_err().to_string();
+        assert!(error.contains("open_half"), "{error}");
+        // Cut off, and with a byte changed.
+        assert!(PlanBytes::new(&bytes[..bytes.len() - 4]).is_err());
+        let mut damaged = bytes.to_vec();
+        damaged[1000] ^= 1;
+        assert!(PlanBytes::new(&damaged).is_err());
+    });
+    with_bytes(&plan.to_bytes(), 0, |bytes| {
+        assert!(PlanBytes::new(bytes).unwrap().open_half::<f64>().is_err());
+    });
+}
+
+#[test]
+fn half_a_plan_takes_symmetric_points_and_the_rkhs_penalty() {
+    let refused = |points: &[f64], regularizer: Regularizer<'_, f64>, why: &str| {
+        let plan = Plan::new(points, Gaussian::new(0.2), regularizer).unwrap();
+        let error = plan.half().unwrap_err();
+        assert!(
+            matches!(error, Error::Format { .. }) && error.to_string().contains(why),
+            "{error}"
+        );
+    };
+    refused(&[0.0, 0.1, 0.3, 0.4, 0.6], Regularizer::rkhs(0.1), "symmetric");
+    refused(&grid(8), Regularizer::l2(0.1), "RKHS");
+    let weights = [1.0, 2.0, 1.0, 1.0, 1.0, 1.0, 2.0, 1.0];
+    refused(&grid(8), Regularizer::rkhs(0.1).with_sample_weights(&weights), "weights");
 }

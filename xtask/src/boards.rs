@@ -26,13 +26,14 @@ const SMALL: [(&str, i32); 5] = [
 ];
 
 /// All of them.
-const ALL: [(&str, i32); 8] = [
+const ALL: [(&str, i32); 9] = [
     ("planned-rkhs", 0),
     ("planned-l2", 0),
     ("stored-rkhs", 0),
     ("stored-l2", 0),
     ("stream", 0),
     ("automatic", 0),
+    ("half", 0),
     ("agreement", 0),
     ("overflow", 102),
 ];

@@ -14,6 +14,8 @@ use std::process::Command;
 
 const WORKSPACE: &str = "capi";
 const PACKAGE: &str = "kgard-capi";
+/// Where the half plan is, below the other one.
+const HALF: &str = "half";
 /// The compiler for microcontrollers, and the package of Debian that has it.
 const CROSS: &str = "arm-none-eabi-gcc";
 const CROSS_PACKAGE: &str = "gcc-arm-none-eabi";
@@ -85,6 +87,7 @@ pub(crate) fn on_a_cortex_m4() -> Outcome {
         "-std=c11 -Os -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -ffreestanding \
          -ffunction-sections -fdata-sections {SAME_EVERYWHERE} -DKGARD_DEVICE"
     );
+    // With half the plan there, and the whole one here.
     let mut link = vec![format!("-I{}", root().join("capi/include").display())];
     link.push(library.display().to_string());
     link.extend(["-nostdlib", "-Wl,--gc-sections", "-Wl,-z,noexecstack"].map(String::from));
@@ -178,17 +181,22 @@ fn flags(prefix: &Path, fixed: bool) -> Vec<String> {
     flags
 }
 
-/// A plan in C for the examples, of 64 points.
+/// A plan in C for the examples, of 64 points; and half of it.
 fn write_plan() -> Outcome {
     build_kgard()?;
     let io = |error: std::io::Error| failed(format!("{}: {error}", folder().display()));
     fs::create_dir_all(folder()).map_err(io)?;
     let grid: Vec<String> = (0..64).map(|i| (f64::from(i) / 64.0).to_string()).collect();
     fs::write(folder().join("grid.csv"), format!("x\n{}\n", grid.join("\n"))).map_err(io)?;
-    let line = "plan grid.csv --sigma 0.25 --lambda 0.125 --regularizer rkhs -o plan.h";
-    let mut plan = with_arguments(kgard(), line);
-    plan.current_dir(folder());
-    run(plan)
+    let half = folder().join(HALF);
+    fs::create_dir_all(&half).map_err(io)?;
+    for (place, more) in [(folder(), ""), (half, "--half")] {
+        let line = "--sigma 0.25 --lambda 0.125 --regularizer rkhs -o plan.h";
+        let mut plan = with_arguments(kgard(), &format!("plan {more} {line}"));
+        plan.arg(folder().join("grid.csv")).current_dir(place);
+        run(plan)?;
+    }
+    Ok(())
 }
 
 /// Compiles and links an example.
@@ -201,7 +209,8 @@ fn compile(
 ) -> Outcome {
     let mut compile = undisturbed(with_arguments(compiler, &format!("{WARNINGS} {options}")));
     compile.args(sources.iter().map(|name| root().join("capi/examples").join(name)));
-    compile.arg("-I").arg(folder()).args(flags).arg("-o").arg(folder().join(program));
+    let plan = if compiler == CROSS { folder().join(HALF) } else { folder() };
+    compile.arg("-I").arg(plan).args(flags).arg("-o").arg(folder().join(program));
     run(compile)
 }
 

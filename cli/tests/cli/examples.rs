@@ -13,7 +13,7 @@ fn folder() -> Folder {
     let folder = Folder::new();
     let (x, y) = sine();
     let data = csv("x,temperature", &[&x, &y]);
-    for name in ["data.csv", "DATA.csv", "series.csv"] {
+    for name in ["data.csv", "DATA.csv", "recording.csv", "series.csv"] {
         folder.write(name, &data);
     }
     folder.write("stations.csv", csv("day,wind,city,ozone", &[&x, &y, &x, &y]));

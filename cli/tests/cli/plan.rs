@@ -162,3 +162,83 @@ fn wrong_usage() {
     check("--sigma 1e-60 --lambda 1 -o plan.rs", 1, "--scalar f64 has room for it");
     check("--sigma 1 --lambda 1e-60 -o plan.bin", 1, "raise lambda");
 }
+
+/// A wave with noise, every 40th value off by 2, and which those are.
+fn recording(n: usize) -> [Vec<f64>; 3] {
+    let mut random = Random::new(7);
+    let is_wrong = |i: usize| i % 40 == 17;
+    let value = |i: usize| {
+        let noise = 0.1 * (random.unit() + random.unit() + random.unit() - 1.5);
+        (0.1 * i as f64).sin() + noise + if is_wrong(i) { 2.0 } else { 0.0 }
+    };
+    let y = (0..n).map(value).collect();
+    let flags = (0..n).map(|i| f64::from(u8::from(is_wrong(i)))).collect();
+    [(0..n).map(|i| 0.01 * i as f64).collect(), y, flags]
+}
+
+/// The count that belongs to a key in one line of JSON.
+fn count(json: &str, key: &str) -> usize {
+    let (_, rest) = json.split_once(&format!("\"{key}\":")).expect(key);
+    rest.split([',', '}']).next().and_then(|text| text.parse().ok()).expect(key)
+}
+
+#[test]
+fn from_a_recording() {
+    let folder = Folder::new();
+    let [time, y, flags] = recording(640);
+    folder.write("rec.csv", csv("time,value,wrong", &[&time, &y, &flags]));
+    let options = "plan --from rec.csv --target value";
+    // Held to the labels, and to a fit of the whole recording.
+    for more in ["--labels wrong", ""] {
+        for (kind, output) in [
+            ("--uniform 64", "plan.rs"),
+            ("--uniform 64 --half", "half.h"),
+            ("--lag 16", "stream.rs"),
+            ("--lag 32 --scalar f64", "stream.h"),
+        ] {
+            let run = folder.kgard(&format!("{options} {kind} {more} -o {output} --json"));
+            let json = run.ok();
+            assert_eq!(count(json, "judged"), 640, "{json}");
+            assert_eq!(count(json, "outliers"), 16, "{json}");
+            assert!(count(json, "false_alarms") + count(json, "misses") <= 1, "{json}");
+            assert!(run.stderr().contains("of 16 outliers"), "{}", run.stderr());
+        }
+    }
+    let plan = folder.read("plan.rs");
+    assert!(plan.contains("pub static PLAN: kgard::PlanRef<'static, f32>"));
+    assert!(plan.contains("// Rule: Stop::"), "{plan}");
+    assert!(folder.read("half.h").contains("#define HALF_N 64\n"));
+    let stream = folder.read("stream.rs");
+    assert!(stream.contains("FixedLag<f32, kgard::Matern32<f32>, 2, 16>;"), "{stream}");
+    assert!(folder.read("stream.h").contains("kgard_stream_settings stream_settings = {"));
+}
+
+#[test]
+fn a_recording_that_cannot_be_used() {
+    let folder = Folder::new();
+    let [mut time, y, _] = recording(200);
+    folder.write("rec.csv", csv("t,y", &[&time, &y]));
+    time[100] += 0.005;
+    folder.write("uneven.csv", csv("t,y", &[&time, &y]));
+    let check = |options: &str, code, text: &str| {
+        folder.kgard(&format!("plan --from {options}")).fails(code, &[text]);
+    };
+    check("rec.csv --lag 7 -o s.rs", 2, "--lag 7: it can be 8, 16, 32 or 64");
+    check("rec.csv --lag 16 -o s.bin", 2, "a stream has no plan");
+    check("rec.csv --uniform 500 -o p.rs", 1, "record more");
+    check("uneven.csv -o p.rs", 1, "not evenly spaced");
+    check("rec.csv --sigma 1 -o p.rs", 2, "cannot be used with");
+    check("rec.csv --target z -o p.rs", 1, "z");
+    folder.kgard("plan --from uneven.csv --lag 16 -o s.rs").ok();
+}
+
+#[test]
+fn half_a_plan() {
+    let folder = small();
+    let run =
+        folder.kgard("plan grid.csv --sigma 0.5 --lambda 0.1 --regularizer rkhs --half -o p.rs");
+    run.ok();
+    assert!(run.stderr().contains(": 192 bytes of flash"), "{}", run.stderr());
+    assert!(folder.read("p.rs").contains("kgard::HalfPlanRef::new(N, &EVEN, &ODD, &BIAS, 0.1)"));
+    folder.kgard(&format!("{SMALL} --half -o p.rs")).fails(1, &["RKHS penalty"]);
+}

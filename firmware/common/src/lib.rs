@@ -133,7 +133,7 @@ pub fn plan_rkhs<'a>(
     memory: &'a mut [f32],
     scratch: &mut [f32],
 ) -> Result<PlanRef<'a, f32>, Error> {
-    PlanRef::new(&problem::points(), &KERNEL, Regularizer::rkhs(RKHS_LAMBDA), memory, scratch)
+    PlanRef::new(&problem::points::<N>(), &KERNEL, Regularizer::rkhs(RKHS_LAMBDA), memory, scratch)
 }
 
 /// Plans with the l2 penalty; `memory` takes [`L2_LEN`] scalars, `scratch`
@@ -142,7 +142,7 @@ pub fn plan_rkhs<'a>(
 /// # Errors
 /// If the library refuses.
 pub fn plan_l2<'a>(memory: &'a mut [f32], scratch: &mut [f32]) -> Result<PlanRef<'a, f32>, Error> {
-    PlanRef::new(&problem::points(), &KERNEL, Regularizer::l2(L2_LAMBDA), memory, scratch)
+    PlanRef::new(&problem::points::<N>(), &KERNEL, Regularizer::l2(L2_LAMBDA), memory, scratch)
 }
 
 /// Fits the data with `plan`, and checks the result.
@@ -181,7 +181,7 @@ pub fn fit_and_check(
     check_outliers(&fit, expected)?;
     fit.fitted(fitted)?;
     within(between, expected.between, FROM_EXPECTED).map_err(Wrong::Expected)?;
-    for ((x, &f), &e) in problem::points().into_iter().zip(&*fitted).zip(&expected.fitted) {
+    for ((x, &f), &e) in problem::points::<N>().into_iter().zip(&*fitted).zip(&expected.fitted) {
         within(f, e, FROM_EXPECTED).map_err(Wrong::Expected)?;
         within(f, problem::truth(x), FROM_TRUTH).map_err(Wrong::Truth)?;
     }
@@ -215,7 +215,7 @@ pub fn check_all(
     [planned, from_flash]: &mut [Memory; 2],
 ) -> Result<(), Wrong> {
     let no_clock = || 0;
-    let points = problem::points();
+    let points = problem::points::<N>();
 
     let plan = plan_rkhs(plan_memory, scratch)?;
     fit_and_check(plan, (&points).into(), &expected::RKHS, planned, no_clock)?;

@@ -17,7 +17,7 @@ const LENGTH: f32 = 0.5;
 /// # Errors
 /// Whatever is wrong with it.
 pub fn check_line() -> Result<(), Wrong> {
-    let (x, y) = (points(), data());
+    let (x, y) = (points::<N>(), data());
     let mut cells = [Cell::default(); N];
     let mut nodes = [Node::default(); Line::nodes(N)];
     let (mut indices, mut scalars) = ([0; CAP], [0.0; Line::scalars(N, CAP)]);

@@ -7,6 +7,9 @@
 /// Number of points.
 pub const N: usize = 64;
 
+/// Number of points of the largest plan.
+pub const MANY: usize = 128;
+
 /// The values that are wrong, and by how much.
 pub const OUTLIERS: [(usize, f32); 6] =
     [(5, 1.5), (17, -2.0), (26, 1.0), (38, 2.5), (47, -1.25), (59, -1.75)];
@@ -27,7 +30,7 @@ const NOISE: f32 = 0.05;
 
 /// The points, equally spaced in `[0, 1)`.
 #[must_use]
-pub fn points() -> [f32; N] {
+pub fn points<const N: usize>() -> [f32; N] {
     core::array::from_fn(|i| i as f32 / N as f32)
 }
 
@@ -38,16 +41,22 @@ pub fn truth(x: f32) -> f32 {
     16.0 * arch * arch
 }
 
-/// The data: function, noise and outliers.
+/// Function and noise.
 #[must_use]
-pub fn data() -> [f32; N] {
+pub fn good<const N: usize>() -> [f32; N] {
     let mut state = 1_u32;
-    let mut y = points().map(|x| {
+    points().map(|x| {
         // A linear congruential generator, of which the upper 16 bits are good.
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         let uniform = (state >> 16) as f32 / 32_768.0 - 1.0;
         truth(x) + NOISE * uniform
-    });
+    })
+}
+
+/// The data: function, noise and outliers.
+#[must_use]
+pub fn data() -> [f32; N] {
+    let mut y = good();
     for (index, value) in OUTLIERS {
         y[index] += value;
     }

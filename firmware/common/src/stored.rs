@@ -8,6 +8,12 @@ pub mod rkhs {
     include!(concat!(env!("OUT_DIR"), "/rkhs.rs"));
 }
 
+/// Half a plan for twice as many points, as Rust source.
+#[allow(missing_docs, clippy::all, clippy::pedantic)]
+pub mod half {
+    include!(concat!(env!("OUT_DIR"), "/half.rs"));
+}
+
 static L2_BYTES: PlanBytes<'static> = kgard::include_plan!(concat!(env!("OUT_DIR"), "/l2.bin"));
 
 /// The plan with the l2 penalty, and its points, from a file of bytes.

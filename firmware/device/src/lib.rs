@@ -10,7 +10,7 @@ mod once;
 mod start;
 
 pub use board::{flash, stack_high_water, static_ram};
-pub use machine::clock;
+pub use machine::{clock, start_clock};
 pub use once::Once;
 
 use core::fmt::{self, Write};

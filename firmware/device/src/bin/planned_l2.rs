@@ -22,7 +22,7 @@ fn run() -> Result<(), Wrong> {
     let plan = plan_l2(plan, scratch)?;
     let planning = clock() - start;
 
-    let points = problem::points();
+    let points = problem::points::<{ problem::N }>();
     let costs = fit_and_check(plan, (&points).into(), &expected::L2, memory, clock)?;
     report(planning, costs);
     Ok(())

@@ -22,7 +22,7 @@ fn run() -> Result<(), Wrong> {
     let plan = plan_rkhs(plan, scratch)?;
     let planning = clock() - start;
 
-    let points = problem::points();
+    let points = problem::points::<{ problem::N }>();
     let costs = fit_and_check(plan, (&points).into(), &expected::RKHS, memory, clock)?;
     report(planning, costs);
     Ok(())

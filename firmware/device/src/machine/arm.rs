@@ -46,8 +46,8 @@ pub(crate) fn guard_stack() {
     }
 }
 
-/// Starts the clock.
-pub(crate) fn start_clock() {
+/// Starts the clock, or starts it anew: it has a limit.
+pub fn start_clock() {
     // SAFETY: the registers of a timer that nobody else uses.
     unsafe {
         TIMER_RELOAD.write_volatile(u32::MAX);
@@ -56,7 +56,7 @@ pub(crate) fn start_clock() {
     }
 }
 
-/// Instructions since the start.
+/// Instructions since [`start_clock`].
 ///
 /// Under `-icount shift=10` an instruction takes 2^10 ns, which are 25.6 ticks
 /// of the timer: few enough to be told apart, so that the count is exact. It

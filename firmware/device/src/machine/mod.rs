@@ -6,10 +6,10 @@ mod arm;
 mod riscv;
 
 #[cfg(target_arch = "arm")]
-pub use arm::clock;
+pub use arm::{clock, start_clock};
 #[cfg(target_arch = "arm")]
-pub(crate) use arm::{guard_stack, semihosting, start_clock};
+pub(crate) use arm::{guard_stack, semihosting};
 #[cfg(target_arch = "riscv32")]
-pub use riscv::clock;
+pub use riscv::{clock, start_clock};
 #[cfg(target_arch = "riscv32")]
-pub(crate) use riscv::{guard_stack, semihosting, start_clock};
+pub(crate) use riscv::{guard_stack, semihosting};

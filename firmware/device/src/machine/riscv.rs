@@ -31,7 +31,7 @@ unsafe extern "C" fn call_debugger(operation: usize, argument: usize) {
 pub(crate) fn guard_stack() {}
 
 /// It runs already.
-pub(crate) fn start_clock() {}
+pub fn start_clock() {}
 
 /// Instructions since the start.
 #[inline(never)]
