@@ -25,10 +25,12 @@
 //! does not depend on the type of the file.
 
 mod channel;
+mod course;
 mod randomness;
 mod stabilised;
 
 use self::channel::Channel;
+use self::course::{COST_OF_KGARD, COST_OF_PILOT, Course};
 use self::stabilised::scales;
 use super::bm3d::{Bm3d, Transform, denoise_image};
 use super::dead_lines;
@@ -37,6 +39,7 @@ use super::denoiser::Denoiser;
 use super::noise_law::NoiseLaw;
 use super::plan::DenoisePlan;
 use super::units::{RANGE, Units, mark_gross};
+use super::watch::Watch;
 use crate::image::{Masks, Plane, PlaneBuf};
 use crate::real::constant;
 use crate::{Error, Kernel, Matern32, Real};
@@ -166,7 +169,20 @@ impl<T: Real> KgBm3dPlan<T> {
     /// As [`DenoisePlan::denoise`]; [`Error::Empty`] without a channel,
     /// [`Error::ImageSize`] if the channels differ in size.
     pub fn denoise(&self, image: &[Plane<'_, T>], masks: Masks<'_>) -> Result<Denoised<T>, Error> {
-        self.finish(self.repair(image, masks)?)
+        self.denoise_watched(image, masks, Watch::default())
+    }
+
+    /// The same, and tells how far it has come.
+    ///
+    /// # Errors
+    /// As [`denoise`](Self::denoise).
+    pub fn denoise_watched(
+        &self,
+        image: &[Plane<'_, T>],
+        masks: Masks<'_>,
+        progress: Watch<'_>,
+    ) -> Result<Denoised<T>, Error> {
+        self.finish_watched(self.repair_watched(image, masks, progress)?, progress)
     }
 
     /// The first half of [`denoise`](Self::denoise): KGARD.
@@ -178,7 +194,24 @@ impl<T: Real> KgBm3dPlan<T> {
         image: &[Plane<'a, T>],
         masks: Masks<'a>,
     ) -> Result<Repaired<'a, T>, Error> {
-        self.repair_by(image, masks, |channel, masks| self.kgard.denoise_units(channel, masks))
+        self.repair_watched(image, masks, Watch::default())
+    }
+
+    /// The same, and tells how far it has come.
+    ///
+    /// # Errors
+    /// As [`denoise`](Self::denoise).
+    pub fn repair_watched<'a>(
+        &self,
+        image: &[Plane<'a, T>],
+        masks: Masks<'a>,
+        progress: Watch<'_>,
+    ) -> Result<Repaired<'a, T>, Error> {
+        let mut course = Course::new(image.len(), ROUNDS.0, progress);
+        self.repair_by(image, masks, |channel, masks| {
+            course.begin(1, COST_OF_KGARD);
+            self.kgard.denoise_units(channel, masks)
+        })
     }
 
     /// The same with KGARD done by `kgard`, wherever that is.
@@ -253,15 +286,30 @@ impl<T: Real> KgBm3dPlan<T> {
     /// # Errors
     /// As [`Bm3d::denoise`].
     pub fn finish(&self, repaired: Repaired<'_, T>) -> Result<Denoised<T>, Error> {
+        self.finish_watched(repaired, Watch::default())
+    }
+
+    /// The same, and tells how far it has come.
+    ///
+    /// # Errors
+    /// As [`Bm3d::denoise`].
+    pub fn finish_watched(
+        &self,
+        repaired: Repaired<'_, T>,
+        progress: Watch<'_>,
+    ) -> Result<Denoised<T>, Error> {
         let mut result = Denoised::empty();
+        let channels = repaired.groups.iter().map(|(_, channels)| channels.len()).sum();
+        let mut course = Course::new(channels, ROUNDS.0, progress).after_kgard();
         for (units, mut channels) in repaired.groups {
             let one = self.law.map(|_| T::one());
             let told = self.noise.or(one).map(|noise| units.of_difference(noise));
-            let filtered = self.refine(&mut channels, told)?;
+            let filtered = self.refine(&mut channels, told, &mut course)?;
             for (channel, filtered) in channels.into_iter().zip(filtered) {
                 result.append(channel.finish(filtered, units, repaired.keep, self.noise));
             }
         }
+        course.end();
         Ok(result)
     }
 
@@ -270,11 +318,13 @@ impl<T: Real> KgBm3dPlan<T> {
         &self,
         channels: &mut [Channel<'_, T>],
         told: Option<T>,
+        course: &mut Course<'_>,
     ) -> Result<Vec<PlaneBuf<T>>, Error> {
         let range = constant(RANGE);
         for round in 1..=self.refinements {
             let strength =
                 |channel: &Channel<'_, T>| channel.strength.max(constant(LEAST_STRENGTH));
+            course.begin(channels.len(), COST_OF_PILOT);
             let pilots = filter(channels, strength, |sigma| pilot(sigma, range))?;
             for (channel, pilot) in channels.iter_mut().zip(&pilots) {
                 channel.judge(pilot.samples(), told, if round == 1 { FIRST_PASSES } else { 1 })?;
@@ -283,6 +333,7 @@ impl<T: Real> KgBm3dPlan<T> {
                 break;
             }
         }
+        course.last(channels.len());
         for channel in &mut *channels {
             if self.refinements == 0 {
                 channel.subtract_outliers();

@@ -42,10 +42,11 @@ mod stabilise;
 mod strip;
 mod survey;
 mod units;
+mod watch;
 
 pub use crate::image::{Band, Grid, Masks, Plane, PlaneBuf, RangeSurvey, SampleRange, metrics};
 pub use conditions::Conditions;
-pub use defects::dead_lines;
+pub use defects::{DefectMap, DefectSurvey, WrongLine, dead_lines, repair_lines, wrong_lines};
 pub use denoised::{ChannelReport, Denoised, OutlierMap, Report};
 pub use denoiser::{Denoiser, KERNEL_WIDTH};
 pub use kg_bm3d::{KgBm3d, KgBm3dPlan, Repaired};
@@ -55,3 +56,4 @@ pub use paper::{PaperKgBm3d, PaperKgBm3dPlan, PaperKgard, PaperPlan, PaperStop};
 pub use plan::DenoisePlan;
 pub use rb_rvm::rb_rvm;
 pub use survey::Survey;
+pub use watch::{Step, Watch};
