@@ -340,6 +340,18 @@ fn the_noise_level_is_found() {
     }
 }
 
+/// In a picture of one row or column differences along it tell the noise.
+#[test]
+fn the_noise_level_of_a_line_is_found() {
+    let length = 20_000;
+    let level = |(i, n): (usize, f64)| 100.0 + 60.0 * (i as f64 / 40.0).sin() + 10.0 * n;
+    let z: Vec<f64> = noise(length, 21).into_iter().enumerate().map(level).collect();
+    for (width, height) in [(length, 1), (1, length)] {
+        let found = noise_level(Plane::new(&z, width, height).unwrap(), None).unwrap();
+        assert!((found / 10.0 - 1.0).abs() < 0.08, "{width} x {height}: {found}");
+    }
+}
+
 #[test]
 fn the_noise_level_of_clipped_noise_is_found() {
     // Half the picture is black, where clipping leaves half of the noise.

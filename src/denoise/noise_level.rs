@@ -13,6 +13,8 @@
 //! not make the estimate smaller than it should be: first the calmest few windows,
 //! then all that are not rougher than such noise makes them.
 //!
+//! In an image of one row or column the four pixels follow each other, and h sees no slope.
+//!
 //! The scale is the deviation of the coefficients within [`CUT`] times itself. It
 //! varies less than the median does, and does not go in steps where the pixels do.
 
@@ -58,7 +60,7 @@ const NORMAL_MEDIAN: f64 = 0.674_489_750_196_081_7;
 /// pixels.
 ///
 /// Pixels where `ignore` is true do not count: impulses and whatever has been
-/// put in their place. The estimate of an image of one row or column is zero.
+/// put in their place. The estimate of an image without 2 x 2 pixels, or four in a line, is zero.
 ///
 /// # Errors
 /// [`Error::NotFinite`] for a NaN or an infinity, [`Error::ImageSize`] if
@@ -142,8 +144,9 @@ fn windows<T: Real>(
 ) -> Vec<Window<T>> {
     let mut windows = Vec::new();
     let mut rejected = Vec::new();
-    for y in (0..plane.height()).step_by(WINDOW) {
-        for x in (0..plane.width()).step_by(WINDOW) {
+    let (across, down) = Cell::of(plane).window();
+    for y in (0..plane.height()).step_by(down) {
+        for x in (0..plane.width()).step_by(across) {
             let (mut sum, mut known, mut clipped) = (T::zero(), 0, false);
             cells(plane, ignore, (x, y), |[across, down, _], pixels| {
                 sum = sum + across * across + down * down;
@@ -161,6 +164,42 @@ fn windows<T: Real>(
     if windows.is_empty() { rejected } else { windows }
 }
 
+/// Four pixels: a square, or in an image of one row or column a part of that.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Cell {
+    Square,
+    Row,
+    Column,
+}
+
+impl Cell {
+    fn of<T: Real>(plane: Plane<'_, T>) -> Self {
+        match (plane.width(), plane.height()) {
+            (_, 1) => Self::Row,
+            (1, _) => Self::Column,
+            _ => Self::Square,
+        }
+    }
+
+    /// Columns and rows.
+    fn size(self) -> (usize, usize) {
+        match self {
+            Self::Square => (2, 2),
+            Self::Row => (4, 1),
+            Self::Column => (1, 4),
+        }
+    }
+
+    /// Those of a window, which always has as many pixels.
+    fn window(self) -> (usize, usize) {
+        match self {
+            Self::Square => (WINDOW, WINDOW),
+            Self::Row => (WINDOW * WINDOW, 1),
+            Self::Column => (1, WINDOW * WINDOW),
+        }
+    }
+}
+
 /// Haar's differences across, down and both of the 2 x 2 pixels of a window
 /// that are all known, with the pixels.
 fn cells<T: Real>(
@@ -169,9 +208,12 @@ fn cells<T: Real>(
     (left, top): (usize, usize),
     mut visit: impl FnMut([T; 3], [T; 4]),
 ) {
-    for y in (top..top + WINDOW).step_by(2).take_while(|y| y + 1 < plane.height()) {
-        for x in (left..left + WINDOW).step_by(2).take_while(|x| x + 1 < plane.width()) {
-            let at = [(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)];
+    let cell = Cell::of(plane);
+    let ((across, down), (columns, rows)) = (cell.window(), cell.size());
+    for y in (top..top + down).step_by(rows).take_while(|y| y + rows <= plane.height()) {
+        for x in (left..left + across).step_by(columns).take_while(|x| x + columns <= plane.width())
+        {
+            let at = [0, 1, 2, 3].map(|i| (x + i % columns, y + i / columns));
             if ignore.is_some_and(|ignore| at.iter().any(|&(x, y)| ignore.get(x, y))) {
                 continue;
             }
