@@ -458,12 +458,15 @@ pub fn bm3d(data: &[u8]) {
 /// Directories of TIFF files and of EXIF data.
 pub fn tiff(data: &[u8]) {
     let facts = tiff_file::Facts::of(data);
+    for page in facts.iter().flat_map(|facts| &facts.pages) {
+        tiff_file::show_page(&mut data.to_vec(), page);
+    }
     let Some(exif) = tiff_file::metadata(data) else { return };
     assert!(facts.is_some());
     // What was kept is kept again, and added to a file without changing its pages.
     assert_eq!(tiff_file::metadata(&exif).as_ref(), Some(&exif));
     let mut file = data.to_vec();
-    if tiff_file::add_metadata(&mut file, &exif) {
+    if tiff_file::add_metadata(&mut file, &[Some(exif)]) {
         assert_eq!(
             tiff_file::Facts::of(&file).map(|facts| facts.raw),
             facts.map(|facts| facts.raw)

@@ -1,6 +1,8 @@
 //! The command line.
 
-use crate::commands::{CleanArgs, CompletionsArgs, DevicesArgs, ManArgs, ReproduceArgs};
+use crate::commands::{
+    CleanArgs, CompletionsArgs, DefectsArgs, DevicesArgs, ManArgs, ReproduceArgs,
+};
 use crate::corrupt::CorruptArgs;
 use crate::data::DataArgs;
 use crate::denoise::DenoiseArgs;
@@ -70,6 +72,8 @@ pub(crate) enum Command {
     Clean(CleanArgs),
     /// Remove impulses and noise from pictures
     Denoise(DenoiseArgs),
+    /// Map the wrong pixels of a sensor from several of its pictures
+    Defects(DefectsArgs),
     /// Add noise and impulses to a picture
     Corrupt(CorruptArgs),
     /// Compare pictures: PSNR and SSIM

@@ -8,12 +8,9 @@ use crate::metrics::json;
 use crate::noise::{Random, sigma_at};
 use crate::number::{not_negative, short};
 use crate::output::{Staged, is_stdout, to_stdout};
-use crate::pictures::{
-    Format, Picture, bit_depth, check_finite, check_overwrite, destination, refused,
-};
+use crate::pictures::{Format, Picture, check_finite, check_overwrite, destination, refused};
 use clap::{Args, ValueEnum};
 use kgard::denoise::PlaneBuf;
-use kgard::interop::image::{peak, planes, with_planes};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -136,8 +133,9 @@ pub(crate) fn run(args: &CorruptArgs) -> Result<()> {
     let source = Source::new(&args.input);
     let picture = Picture::read(source)?;
     let image = &picture.image;
-    let peak = f64::from(peak(image));
-    let mut channels = planes(image)?;
+    let peak = f64::from(image.peak());
+    let low = f64::from(image.floor());
+    let mut channels = image.planes()?;
     check_finite(&source.to_string(), image, &channels)?;
     let all = || channels.iter().flat_map(PlaneBuf::samples).map(|&x| f64::from(x));
     let sigma = match (args.gaussian_db, args.gaussian_sigma) {
@@ -145,7 +143,7 @@ pub(crate) fn run(args: &CorruptArgs) -> Result<()> {
         (None, sigma) => sigma.unwrap_or(0.0),
     };
     let value = args.impulse_value.unwrap_or(IMPULSE * peak);
-    let floats = bit_depth(image.color()) == 32;
+    let floats = image.is_float();
     let (mut count, mut total, mut clipped) = (0, 0, 0);
     for (channel, stream) in channels.iter_mut().zip(0..) {
         let mut samples: Vec<f64> = channel.samples().iter().map(|&x| f64::from(x)).collect();
@@ -157,17 +155,17 @@ pub(crate) fn run(args: &CorruptArgs) -> Result<()> {
         count += match args.kind {
             Kind::Additive => random.add_outliers(&mut samples, fraction, value).len(),
             Kind::SaltPepper => replace(&mut random, &mut samples, fraction, |random| {
-                if random.below(2) == 0 { 0.0 } else { peak }
+                if random.below(2) == 0 { low } else { peak }
             }),
             Kind::Random => replace(&mut random, &mut samples, fraction, |random| {
                 let x = random.uniform();
                 // Each integer of the range as often.
-                if floats { x * peak } else { (x * (peak + 1.0)).floor() }
+                if floats { x * peak } else { (low + x * (peak - low + 1.0)).floor() }
             }),
         };
         total += samples.len();
         if !floats {
-            clipped += samples.iter().filter(|x| !(0.0..=peak).contains(&x.round())).count();
+            clipped += samples.iter().filter(|x| !(low..=peak).contains(&x.round())).count();
         }
         #[allow(clippy::cast_possible_truncation)]
         for (old, new) in channel.samples_mut().iter_mut().zip(samples) {
@@ -175,14 +173,14 @@ pub(crate) fn run(args: &CorruptArgs) -> Result<()> {
         }
     }
     let name = destination(&args.output);
-    let noisy = with_planes(image, &channels).map_err(|e| refused(&name, image, e))?;
+    let noisy = image.with_planes(&channels).map_err(|e| refused(&name, image, e))?;
     let report = Report {
         input: source.to_string(),
         output: name.clone(),
         width: image.width(),
         height: image.height(),
-        channels: image.color().channel_count(),
-        bit_depth: bit_depth(image.color()),
+        channels: image.channels(),
+        bit_depth: image.bit_depth(),
         seed: args.seed,
         sigma,
         impulses: Impulses {

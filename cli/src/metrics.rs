@@ -3,12 +3,10 @@
 use crate::error::{Error, Result};
 use crate::input::{Source, not_both_stdin};
 use crate::output::to_stdout;
-use crate::pictures::{Picture, check_same_kind, refused};
+use crate::pictures::{Picture, Raster, check_same_kind, refused};
 use clap::Args;
-use image::DynamicImage;
 use kgard::denoise::PlaneBuf;
 use kgard::denoise::metrics::{decibels, mse, ssim};
-use kgard::interop::image::{peak, planes};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -50,14 +48,14 @@ pub(crate) struct Score {
 impl Score {
     /// Compares two pictures of the same size and kind.
     pub(crate) fn new(
-        reference: &DynamicImage,
-        image: &DynamicImage,
+        reference: &Raster,
+        image: &Raster,
     ) -> std::result::Result<Self, kgard::Error> {
-        let peak = f64::from(peak(image));
+        let peak = f64::from(image.peak());
         let (mut error, mut similarity) = (0.0, Some(0.0));
-        let channels = planes(reference)?;
+        let channels = reference.planes()?;
         let count = channels.len() as f64;
-        for (a, b) in channels.into_iter().zip(planes(image)?) {
+        for (a, b) in channels.into_iter().zip(image.planes()?) {
             let (a, b) = (wide(a)?, wide(b)?);
             error += mse(a.as_plane(), b.as_plane())? / count;
             similarity = match ssim(a.as_plane(), b.as_plane(), peak) {

@@ -165,6 +165,14 @@ pub(crate) fn pictures(directory: &str) -> Outcome {
     run(example)
 }
 
+/// The gallery of the guide: docs/gallery.md, and its pictures.
+pub(crate) fn gallery() -> Outcome {
+    run(cargo("build --release -p kgard-cli"))?;
+    let mut example = cargo("run --release -p kgard-cli --example gallery --");
+    example.arg(target_dir().join("release/kgard")).arg("docs");
+    run(example)
+}
+
 /// The benchmarks of the library.
 pub(crate) fn benchmarks() -> Outcome {
     run(cargo("bench -p kgard"))

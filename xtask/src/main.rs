@@ -39,6 +39,7 @@ usage: cargo xtask COMMAND
   doc              the documentation, in target/doc
   pictures DIR     noisy pictures as cameras, microscopes, telescopes and
                    screens make them, with the clean ones, from seeds
+  gallery          docs/gallery.md: such pictures before and after
   train [--pictures DIR]
                    the classifier's weights in models/, from the pictures in
                    DIR or in target/pictures
@@ -78,6 +79,7 @@ fn main() -> ExitCode {
         ["firmware", "--distribution"] => firmware(&mut steps, Route::Distribution),
         ["doc"] => steps.run("documentation", checks::documentation),
         ["pictures", directory] => steps.run("pictures", || checks::pictures(directory)),
+        ["gallery"] => steps.run("gallery", checks::gallery),
         ["train"] => steps.run("train", || train::train(None)),
         ["train", "--pictures", directory] => {
             steps.run("train", || train::train(Some(directory)));

@@ -2,6 +2,7 @@
 
 mod clean;
 mod completions;
+mod defects;
 mod devices;
 mod fit;
 mod man;
@@ -11,6 +12,7 @@ mod reproduce;
 
 pub(crate) use clean::CleanArgs;
 pub(crate) use completions::CompletionsArgs;
+pub(crate) use defects::DefectsArgs;
 pub(crate) use devices::DevicesArgs;
 pub(crate) use man::ManArgs;
 pub(crate) use reproduce::ReproduceArgs;
@@ -27,6 +29,7 @@ pub(crate) fn run(command: &Command) -> Result<()> {
         Command::Plan(args) => plan::run(args),
         Command::Clean(args) => clean::run(args),
         Command::Denoise(args) => denoise::run(args),
+        Command::Defects(args) => defects::run(args),
         Command::Corrupt(args) => corrupt::run(args),
         Command::Metrics(args) => metrics::run(args),
         Command::Reproduce(args) => reproduce::run(args),

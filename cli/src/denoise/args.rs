@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::memory::PictureMemory;
 use crate::number::{not_negative, positive};
 use crate::output::is_stdout;
-use crate::pictures::Format;
+use crate::pictures::{Format, White};
 use clap::Args;
 use kgard::denoise::Grid;
 use std::path::PathBuf;
@@ -35,7 +35,8 @@ E0, max:E) are in units of the samples: 0 to 255, 0 to 65535, or floats about 0
 to 1.
 
 Reads and writes PNG, JPEG, TIFF, WebP, PNM and OpenEXR; the name of the output
-tells the format. The colour profile and the EXIF data are kept where the format
+tells the format. All pages of a TIFF file are denoised, each by itself with the
+same settings. The colour profile and the EXIF data are kept where the format
 has a place for them; a picture that EXIF data say is turned is written upright.
 
 With several inputs, or a folder as input or output, this is a batch: pictures
@@ -70,7 +71,7 @@ pub(crate) struct DenoiseArgs {
         value_parser = clap::value_parser!(u16).range(1..)
     )]
     pub(super) threads: Option<u16>,
-    /// Write the impulse map as PNG: grey is none, brighter pixels were too
+    /// Write the impulse map as PNG, or TIFF for several pages: grey is none, brighter pixels were too
     /// bright, darker ones too dark. A folder in a batch
     #[arg(long, value_name = "MAP")]
     pub(super) outliers: Option<PathBuf>,
@@ -90,6 +91,11 @@ pub(crate) struct DenoiseArgs {
     pub(super) keep: Option<PathBuf>,
     #[command(flatten)]
     mix: Mix,
+    /// The greatest value of the data, where it is not that of the file's type: 4095 for 12
+    /// bits in a file of 16. Results are clipped there, and PSNR is relative to it [default: by
+    /// the type; data that reach exactly to the end of fewer bits are recognised]
+    #[arg(long, value_name = "W", value_parser = positive, allow_negative_numbers = true)]
+    white_level: Option<f64>,
     /// List what would be read and written, and errors; write nothing
     #[arg(long)]
     pub(super) dry_run: bool,
@@ -224,6 +230,12 @@ impl DenoiseArgs {
         if self.is_batch() { self.check_batch() } else { self.check_single() }
     }
 
+    /// The white level.
+    #[allow(clippy::cast_possible_truncation)]
+    pub(crate) fn white(&self) -> White {
+        self.white_level.map_or(White::Automatic, |white| White::Level(white as f32))
+    }
+
     /// The method: the paper's, where options are given that only that has.
     pub(super) fn method(&self) -> Method {
         let Parameters { lambda, e0, stop, .. } = self.parameters;
@@ -268,10 +280,11 @@ impl DenoiseArgs {
     /// Checks file names that determine a format.
     fn check_single(&self) -> Result<()> {
         if let Some(map) = &self.outliers
-            && Format::of("--outliers", map)? != Format::Png
+            && !matches!(Format::of("--outliers", map)?, Format::Png | Format::Tiff)
         {
             return Err(Error::usage(format!(
-                "--outliers {}: the map is a PNG, its name must end in .png",
+                "--outliers {}: the map is a PNG, or a TIFF for several pages: its name must end \
+                 in .png or .tif",
                 map.display()
             )));
         }

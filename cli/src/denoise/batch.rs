@@ -16,11 +16,11 @@ use crate::number::counted;
 use crate::output::to_stdout;
 use serde::Serialize;
 
-/// The JSON object of a batch.
+/// The JSON object of a batch, or of a file with several pictures.
 #[derive(Serialize)]
-struct Batch {
-    pictures: Vec<Report>,
-    failed: Vec<Failure>,
+pub(super) struct Batch {
+    pub(super) pictures: Vec<Report>,
+    pub(super) failed: Vec<Failure>,
 }
 
 /// A picture that was not done, and why.
@@ -50,9 +50,9 @@ pub(super) fn run(args: &DenoiseArgs) -> Result<()> {
         for files in &all {
             bars.start(&files.input);
             match results.next() {
-                Some(Ok(report)) => {
-                    bars.suspend(|| tell(&report, args));
-                    batch.pictures.push(report);
+                Some(Ok(reports)) => {
+                    bars.suspend(|| reports.iter().for_each(|report| tell(report, args)));
+                    batch.pictures.extend(reports);
                 }
                 Some(Err(Error::Usage(error) | Error::Failed(error))) => {
                     bars.suspend(|| complain("failed:", &error));

@@ -1,8 +1,9 @@
 //! Before, after and the impulses, side by side in one picture.
 
+use super::job::Cleaned;
 use super::map::NOTHING;
-use super::report::Report;
 use crate::error::{Error, Result};
+use crate::pictures::Raster;
 use crate::plot::{FONT, rasterise};
 use image::imageops::{FilterType, replace, resize};
 use image::{DynamicImage, Rgb, RgbImage};
@@ -27,19 +28,15 @@ struct Panel {
 }
 
 /// The strip. The pictures are of one size.
-pub(super) fn strip(
-    before: &DynamicImage,
-    after: &DynamicImage,
-    outliers: &DynamicImage,
-    report: &Report,
-) -> Result<DynamicImage> {
+pub(super) fn strip(before: &Raster, cleaned: &Cleaned) -> Result<DynamicImage> {
+    let Cleaned { clean: after, outliers, report } = cleaned;
     let [noisy, clean, impulses] = report.captions();
     let panel =
         |title, caption, image: &DynamicImage| Panel { title, caption, image: shown(image) };
     let panels = [
-        panel("before", noisy, before),
-        panel("after", clean, after),
-        panel("outliers", impulses, &stronger(outliers)),
+        panel("before", noisy, &before.shown()?),
+        panel("after", clean, &after.shown()?),
+        panel("outliers", impulses, &stronger(&outliers.shown()?)),
     ];
     draw(&panels).ok_or_else(|| Error::failed("--compare: the picture is too large for a strip"))
 }

@@ -9,7 +9,7 @@ use crate::input::Source;
 use crate::messages::complain;
 use crate::metrics::json;
 use crate::output::{check_place, is_stdout, to_stdout};
-use crate::pictures::{Picture, check_same_kind, described, destination};
+use crate::pictures::{Picture, Stack, check_same_kind, destination};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -61,16 +61,24 @@ fn look(args: &DenoiseArgs, files: &Files, marks: &Marks<'_>, batch: bool) -> Re
     let source = Source::new(&files.input);
     let mut kind = None;
     if !source.is_stdin() {
-        let picture = Picture::read(source)?;
-        let image = &picture.image;
-        marks.of(image, &source.to_string())?;
-        if let Some(reference) = args.reference.as_deref().filter(|path| !is_stdout(path)) {
-            let reference = Picture::read(Source::new(reference))?;
-            check_same_kind(&source.to_string(), image, &reference.image)?;
+        let mut stack = Stack::new(source.read()?.into(), &source.to_string())?;
+        for page in 0..stack.pages() {
+            let name = stack.name(page);
+            let picture = stack.page(page)?;
+            let image = &picture.image;
+            marks.of(image, &name)?;
+            if let Some(reference) = args.reference.as_deref().filter(|path| !is_stdout(path)) {
+                let reference = Picture::read(Source::new(reference))?;
+                check_same_kind(&name, image, &reference.image)?;
+            }
+            let (color, format) = (image.described(), picture.format.name());
+            let (width, height) = (image.width(), image.height());
+            let text = format!("{width} x {height} pixels, {color}, {format}");
+            kind.get_or_insert(text);
         }
-        let color = described(image.color());
-        let format = picture.format.name();
-        kind = Some(format!("{} x {} pixels, {color}, {format}", image.width(), image.height()));
+        if stack.pages() > 1 {
+            kind = kind.map(|kind| format!("{kind}, {} pages", stack.pages()));
+        }
     }
     for path in files.written().filter(|path| !is_stdout(path)) {
         // The folders of a batch are made if they are missing.

@@ -6,7 +6,7 @@ use super::mix::Mix;
 use super::settings::Settings;
 use crate::device::{Device, KgBm3dOn, KgardOn, Work};
 use kgard::denoise::{
-    DenoisePlan, Denoised, KgBm3dPlan, Masks, PaperKgBm3dPlan, PaperPlan, Plane, PlaneBuf,
+    DenoisePlan, Denoised, KgBm3dPlan, Masks, PaperKgBm3dPlan, PaperPlan, Plane, PlaneBuf, Watch,
     noise_level,
 };
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -38,26 +38,36 @@ impl Plans {
     }
 }
 
-/// One thing for each bit depth that a picture can have: they differ in the
-/// peak of their samples. Made when it is first needed.
+/// One thing for each peak that the samples of a picture can have, made when it is first needed:
+/// a list that only grows.
 #[derive(Debug)]
-struct ByPeak<P>([OnceLock<P>; 3]);
+struct ByPeak<P>(OnceLock<Box<(f32, P, ByPeak<P>)>>);
 
 impl<P> Default for ByPeak<P> {
     fn default() -> Self {
-        Self([const { OnceLock::new() }; 3])
+        Self(OnceLock::new())
     }
 }
 
 impl<P> ByPeak<P> {
     fn get<E>(&self, peak: f32, make: impl FnOnce() -> Result<P, E>) -> Result<&P, E> {
-        let [float, bytes, words] = &self.0;
-        let cell = match peak {
-            255.0 => bytes,
-            65535.0 => words,
-            _ => float,
-        };
-        once(cell, make)
+        let mut list = self;
+        while let Some(made) = list.0.get() {
+            if made.0.to_bits() == peak.to_bits() {
+                return Ok(&made.1);
+            }
+            list = &made.2;
+        }
+        let mut made = Box::new((peak, make()?, Self::default()));
+        // Another thread may have been quicker.
+        while let Err(again) = list.0.set(made) {
+            made = again;
+            if let Some(next) = list.0.get() {
+                list = &next.2;
+            }
+        }
+        let made = list.0.get_or_init(|| unreachable!("it was set"));
+        Ok(&made.1)
     }
 }
 
@@ -127,11 +137,12 @@ impl<'p> Engine<'p> {
         channels: &[PlaneBuf<f32>],
         masks: Masks<'_>,
         peak: f32,
+        progress: Watch<'_>,
     ) -> Result<Outcome, Refusal> {
         let planes: Vec<Plane<'_, f32>> = channels.iter().map(PlaneBuf::as_plane).collect();
         match self.plans.method {
             Method::Kgard => self.kgard(&planes, masks),
-            Method::KgBm3d => self.kg_bm3d(&planes, masks, peak),
+            Method::KgBm3d => self.kg_bm3d(&planes, masks, peak, progress),
             Method::PaperKgard => Ok(self.paper_kgard(&planes, peak)?),
             Method::PaperKgBm3d => Ok(self.paper_kg_bm3d(&planes, peak)?),
             Method::Bm3d => Ok(bm3d(&self.plans.settings, &planes, peak)?),
@@ -186,6 +197,7 @@ impl<'p> Engine<'p> {
         planes: &[Plane<'_, f32>],
         masks: Masks<'_>,
         peak: f32,
+        progress: Watch<'_>,
     ) -> Result<Outcome, Refusal> {
         let turn = if self.device.is_some() { &self.device_turn } else { &self.processor_turn };
         let turn = wait(turn);
@@ -194,7 +206,7 @@ impl<'p> Engine<'p> {
         let on = |device: &'p Device| self.kg_bm3d.get(peak, || device.kg_bm3d(plan));
         let on = self.device.map(on).transpose().map_err(Refusal::Device)?;
         let (repaired, work): (_, Option<Work>) = match on {
-            None => (plan.repair(planes, masks)?, None),
+            None => (plan.repair_watched(planes, masks, progress)?, None),
             Some(on) => on.repair(planes, masks).map(|(repaired, work)| (repaired, Some(work)))?,
         };
         let kgard = start.elapsed();
@@ -202,7 +214,7 @@ impl<'p> Engine<'p> {
 
         let _turn = wait(&self.processor_turn);
         let start = Instant::now();
-        let denoised = plan.finish(repaired)?;
+        let denoised = plan.finish_watched(repaired, progress)?;
         let seconds = Seconds {
             kgard: Some(kgard.as_secs_f64()),
             bm3d: Some(start.elapsed().as_secs_f64()),

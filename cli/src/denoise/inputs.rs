@@ -24,7 +24,7 @@ fn is_pattern(input: &Path) -> bool {
 
 /// All pictures, in the order of the command line, those of folders and
 /// patterns by name.
-pub(super) fn expand(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
+pub(crate) fn expand(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut pictures = Vec::new();
     for input in inputs {
         if input.is_dir() {

@@ -3,8 +3,7 @@
 use super::args::DenoiseArgs;
 use crate::error::{Error, Result};
 use crate::input::Source;
-use crate::pictures::Picture;
-use image::DynamicImage;
+use crate::pictures::{Picture, Raster};
 use kgard::denoise::{Masks, Plane, PlaneBuf};
 use std::path::Path;
 
@@ -31,7 +30,7 @@ impl<'a> Marks<'a> {
     }
 
     /// Those of a picture, `name` in messages.
-    pub(super) fn of(&self, image: &DynamicImage, name: &str) -> Result<Masks<'_>> {
+    pub(super) fn of(&self, image: &Raster, name: &str) -> Result<Masks<'_>> {
         let [bad, keep] = [&self.bad, &self.keep]
             .map(|mark| mark.as_ref().map(|mark| mark.plane(image, name)).transpose());
         Ok(Masks { bad: bad?, keep: keep? })
@@ -40,7 +39,7 @@ impl<'a> Marks<'a> {
 
 impl<'a> Mark<'a> {
     fn read(path: &'a Path) -> Result<Self> {
-        let picture = Picture::read(Source::new(path))?.image.into_luma16();
+        let picture = Picture::read(Source::new(path))?.image.shown()?.into_luma16();
         let (width, height) = (picture.width() as usize, picture.height() as usize);
         let pixels = picture.into_raw().into_iter().map(|sample| sample >= BRIGHT).collect();
         let pixels = PlaneBuf::new(pixels, width, height)
@@ -48,7 +47,7 @@ impl<'a> Mark<'a> {
         Ok(Self { path, pixels })
     }
 
-    fn plane(&self, image: &DynamicImage, name: &str) -> Result<Plane<'_, bool>> {
+    fn plane(&self, image: &Raster, name: &str) -> Result<Plane<'_, bool>> {
         let plane = self.pixels.as_plane();
         let (width, height) = (image.width() as usize, image.height() as usize);
         if (plane.width(), plane.height()) == (width, height) {

@@ -58,6 +58,11 @@ impl Method {
         matches!(self, Self::Kgard | Self::KgBm3d)
     }
 
+    /// Whether rows and columns of a wrong gain or offset are repaired before it.
+    pub(super) fn repairs_lines(self) -> bool {
+        matches!(self, Self::Kgard | Self::KgBm3d | Self::Bm3d)
+    }
+
     /// Whether it is one of the paper's two.
     pub(super) fn is_of_paper(self) -> bool {
         matches!(self, Self::PaperKgard | Self::PaperKgBm3d)

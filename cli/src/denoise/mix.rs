@@ -30,27 +30,29 @@ impl Mix {
     /// All of it.
     pub(super) const WHOLE: Self = Self { impulses_only: false, strength: 1.0 };
 
-    /// $y + s \, (\hat y - y)$ in place of $\hat y$, and $y$ where nothing is to change.
+    /// $y + s \, (\hat y - y)$ in place of $\hat y$, where that is $y$ with lines repaired if
+    /// nothing else is to change.
     pub(super) fn apply(
         self,
         before: &[PlaneBuf<f32>],
+        repaired: &[PlaneBuf<f32>],
         outcome: &mut Outcome,
     ) -> Result<(), kgard::Error> {
         if self == Self::WHOLE {
             return Ok(());
         }
         let masks = outcome.outliers.mask.iter();
-        for ((after, before), mask) in outcome.channels.iter_mut().zip(before).zip(masks) {
-            let triples = before.samples().iter().zip(after.samples()).zip(mask.samples());
-            let mixed = triples.map(|((&before, &after), &is_impulse)| {
-                let changes = is_impulse || !self.impulses_only;
+        let channels = before.iter().zip(repaired).zip(masks);
+        for (after, ((before, repaired), mask)) in outcome.channels.iter_mut().zip(channels) {
+            let mixed = (0..before.samples().len()).map(|i| {
+                let before = before.samples()[i];
+                let changes = mask.samples()[i] || !self.impulses_only;
+                let wanted = if changes { after.samples()[i] } else { repaired.samples()[i] };
                 // Bad pixels may hold anything.
-                match self.strength {
-                    _ if !changes => before,
-                    strength if strength < 1.0 && before.is_finite() => {
-                        before + strength * (after - before)
-                    }
-                    _ => after,
+                if self.strength < 1.0 && before.is_finite() {
+                    before + self.strength * (wanted - before)
+                } else {
+                    wanted
                 }
             });
             *after = PlaneBuf::new(mixed.collect(), before.width(), before.height())?;

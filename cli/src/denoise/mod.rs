@@ -9,6 +9,7 @@ mod files;
 mod inputs;
 mod job;
 mod lanes;
+mod lines;
 mod map;
 mod marks;
 mod method;
@@ -18,6 +19,7 @@ mod report;
 mod settings;
 
 pub(crate) use args::DenoiseArgs;
+pub(crate) use inputs::expand;
 pub(crate) use job::{Cleaned, clean};
 pub(crate) use method::rb_rvm_of;
 
@@ -25,6 +27,7 @@ use crate::error::{Error, Result};
 use crate::messages::{detail, instead_of_stdout, message, warn};
 use crate::metrics::json;
 use crate::output::{is_stdout, to_stdout};
+use batch::Batch;
 use engine::Engine;
 use files::Files;
 use job::Job;
@@ -50,16 +53,21 @@ pub(crate) fn run(args: &DenoiseArgs) -> Result<()> {
 fn single(args: &DenoiseArgs) -> Result<()> {
     let files = Files::single(args)?;
     let marks = Marks::read(args)?;
-    let job = Job::new(args, &files, &marks);
+    let job = Job::new(args, &files, &marks).with_progress();
     let input = job.read()?;
     let device = args.open_device(input.pixels())?;
     let plans = args.plans();
-    let report = job.finish(input, &Engine::new(&plans, device.as_ref()))?;
-    tell(&report, args);
+    let reports = job.finish(input, &Engine::new(&plans, device.as_ref()))?;
+    for report in &reports {
+        tell(report, args);
+    }
     if !args.json {
         return Ok(());
     }
-    let text = json(&report)?;
+    let text = match reports.as_slice() {
+        [report] => json(report)?,
+        _ => json(&Batch { pictures: reports, failed: Vec::new() })?,
+    };
     if is_stdout(&args.output) {
         // The picture is there already.
         instead_of_stdout(&text);

@@ -1,13 +1,12 @@
 //! What was done: as JSON, and in a line for people.
 
 use super::engine::Plans;
+use super::lines::RepairedLine;
 use super::method::{Method, Outcome, Seconds};
 use crate::device::Work;
 use crate::metrics::Score;
 use crate::number::{counted, short};
-use crate::pictures::bit_depth;
-use image::DynamicImage;
-use kgard::interop::image::channel_names;
+use crate::pictures::Raster;
 use serde::Serialize;
 use std::fmt::Write;
 use std::time::Duration;
@@ -17,6 +16,11 @@ use std::time::Duration;
 pub(crate) struct Report {
     input: String,
     output: String,
+    /// Of a file with several, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pages: Option<usize>,
     method: Method,
     backend: &'static str,
     /// The name of the GPU.
@@ -41,6 +45,9 @@ pub(crate) struct Report {
     noise: Noise,
     /// Of all colour channels together.
     outliers: Outliers,
+    /// Rows and columns whose gain and offset were repaired.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lines: Vec<RepairedLine>,
     planes: Vec<Channel>,
     seconds: Times,
     #[serde(flatten)]
@@ -102,14 +109,15 @@ impl Quality {
 impl Report {
     pub(super) fn new(
         plans: &Plans,
-        image: &DynamicImage,
+        image: &Raster,
         outcome: Outcome,
+        lines: Vec<RepairedLine>,
         quality: Option<Quality>,
     ) -> Self {
         let planes: Vec<Channel> = outcome
             .found
             .iter()
-            .zip(channel_names(image))
+            .zip(image.channel_names())
             .map(|(found, name)| Channel {
                 name: name.trim_end_matches(" channel"),
                 lambda: found.lambda.map(f64::from),
@@ -131,14 +139,16 @@ impl Report {
         Self {
             input: String::new(),
             output: String::new(),
+            page: None,
+            pages: None,
             method: plans.method,
             backend: if adapter.is_some() { "gpu" } else { "cpu" },
             adapter,
             fallback,
             width: image.width(),
             height: image.height(),
-            channels: image.color().channel_count(),
-            bit_depth: bit_depth(image.color()),
+            channels: image.channels(),
+            bit_depth: image.bit_depth(),
             kernel,
             sigma,
             lambda: lambdas.map(mean),
@@ -148,6 +158,7 @@ impl Report {
                 floor: mean(planes.iter().map(|channel| channel.noise.floor).collect()),
             },
             outliers: Outliers { count, fraction: count as f64 / samples },
+            lines,
             planes,
             seconds: Times { total: 0.0, parts: outcome.seconds },
             quality,
@@ -157,6 +168,12 @@ impl Report {
     /// From which file to which.
     pub(crate) fn between(self, input: String, output: String) -> Self {
         Self { input, output, ..self }
+    }
+
+    /// Which one of how many in the file, if there are several.
+    pub(crate) fn of_page(self, place: Option<(usize, usize)>) -> Self {
+        let (page, pages) = place.unzip();
+        Self { page, pages, ..self }
     }
 
     /// How long everything took.
@@ -218,6 +235,9 @@ impl Report {
                 let _ = write!(text, ", lambda {lambda:.4}");
             }
         }
+        for line in &self.lines {
+            let _ = write!(text, "\n  {}", line.described());
+        }
         text
     }
 
@@ -230,13 +250,17 @@ impl Report {
     /// The line for people.
     pub(super) fn line(&self) -> String {
         let mut line = format!(
-            "{}: {} removed ({:.1} %), noise {}, {:.2} s",
+            "{}{}: {} removed ({:.1} %), noise {}, {:.2} s",
             self.output,
+            self.page.map(|page| format!(" page {page}")).unwrap_or_default(),
             counted(self.outliers.count, "impulse"),
             100.0 * self.outliers.fraction,
             self.noise(),
             self.seconds.total
         );
+        if !self.lines.is_empty() {
+            let _ = write!(line, "; {} repaired", counted(self.lines.len(), "line"));
+        }
         if let Some(quality) = self.quality {
             let _ =
                 write!(line, "; PSNR {:.2} to {:.2} dB", quality.psnr_before, quality.psnr_after);

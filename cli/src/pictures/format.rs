@@ -12,7 +12,7 @@ pub(crate) enum Format {
     Png,
     /// 8 bits, without alpha; loses a little
     Jpeg,
-    /// 8 or 16 bits, or floats
+    /// 8, 16 or 32 bits, or floats; several pages
     Tiff,
     /// 8 bits, grey stored as colour; nothing is lost
     Webp,
@@ -52,6 +52,18 @@ impl Format {
             ImageFormat::OpenExr => Self::Exr,
             _ => return None,
         })
+    }
+
+    /// Its codec in the `image` crate.
+    pub(super) fn codec(self) -> ImageFormat {
+        match self {
+            Self::Png => ImageFormat::Png,
+            Self::Jpeg => ImageFormat::Jpeg,
+            Self::Tiff => ImageFormat::Tiff,
+            Self::Webp => ImageFormat::WebP,
+            Self::Pnm => ImageFormat::Pnm,
+            Self::Exr => ImageFormat::OpenExr,
+        }
     }
 
     /// Its name.

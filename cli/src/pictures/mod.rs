@@ -3,25 +3,28 @@
 //! A picture is turned upright when it is read, so that its orientation need
 //! not be carried along; its colour profile and its EXIF data are.
 
+mod besides;
 mod format;
+mod raster;
 mod read;
 mod tiff;
+mod tiff_pages;
 mod write;
 
 pub(crate) use format::Format;
-pub(crate) use read::Size;
+pub(crate) use raster::Raster;
+pub(crate) use read::{Size, Stack, White};
+pub(crate) use write::Writer;
 
 use crate::error::{Error, Result};
 use crate::output::is_stdout;
-use image::{ColorType, DynamicImage};
 use kgard::denoise::PlaneBuf;
-use kgard::interop::image::channel_names;
 use std::path::Path;
 
 /// A picture with what else was in its file.
 #[derive(Debug, Clone)]
 pub(crate) struct Picture {
-    pub(crate) image: DynamicImage,
+    pub(crate) image: Raster,
     pub(crate) format: Format,
     /// The ICC profile.
     profile: Option<Vec<u8>>,
@@ -31,32 +34,15 @@ pub(crate) struct Picture {
 
 impl Picture {
     /// A picture that is made here, with nothing else in its file.
-    pub(crate) fn plain(image: DynamicImage, format: Format) -> Self {
-        Self { image, format, profile: None, exif: None }
+    pub(crate) fn plain(image: impl Into<Raster>, format: Format) -> Self {
+        Self { image: image.into(), format, profile: None, exif: None }
     }
 }
 
-/// Bits of a sample.
-pub(crate) fn bit_depth(color: ColorType) -> u16 {
-    8 * u16::from(color.bytes_per_pixel() / color.channel_count())
-}
-
-/// A colour type in words.
-pub(crate) fn described(color: ColorType) -> String {
-    let depth = bit_depth(color);
-    let bits = if depth == 32 { "float".to_owned() } else { format!("{depth}-bit") };
-    let model = if color.has_color() { "RGB" } else { "grey" };
-    format!("{bits} {model}{}", if color.has_alpha() { " with alpha" } else { "" })
-}
-
 /// Refuses two pictures that cannot be compared pixel by pixel.
-pub(crate) fn check_same_kind(
-    what: &str,
-    picture: &DynamicImage,
-    reference: &DynamicImage,
-) -> Result<()> {
-    let kind = |picture: &DynamicImage| {
-        format!("{} x {} pixels, {}", picture.width(), picture.height(), described(picture.color()))
+pub(crate) fn check_same_kind(what: &str, picture: &Raster, reference: &Raster) -> Result<()> {
+    let kind = |picture: &Raster| {
+        format!("{} x {} pixels, {}", picture.width(), picture.height(), picture.described())
     };
     let (found, expected) = (kind(picture), kind(reference));
     if found == expected {
@@ -84,7 +70,7 @@ pub(crate) fn check_overwrite(input: &Path, output: &Path, allowed: bool) -> Res
 }
 
 /// What the library refuses about a picture, with the place of the pixel.
-pub(crate) fn refused(name: &str, image: &DynamicImage, error: kgard::Error) -> Error {
+pub(crate) fn refused(name: &str, image: &Raster, error: kgard::Error) -> Error {
     match error {
         kgard::Error::NotFinite { what, index, value } => {
             let width = image.width() as usize;
@@ -99,12 +85,8 @@ pub(crate) fn refused(name: &str, image: &DynamicImage, error: kgard::Error) -> 
 }
 
 /// Refuses samples that are no numbers, by the place of the first.
-pub(crate) fn check_finite(
-    name: &str,
-    image: &DynamicImage,
-    channels: &[PlaneBuf<f32>],
-) -> Result<()> {
-    for (channel, what) in channels.iter().zip(channel_names(image)) {
+pub(crate) fn check_finite(name: &str, image: &Raster, channels: &[PlaneBuf<f32>]) -> Result<()> {
+    for (channel, what) in channels.iter().zip(image.channel_names()) {
         if let Some(index) = channel.samples().iter().position(|x| !x.is_finite()) {
             let value = f64::from(channel.samples()[index]);
             return Err(refused(name, image, kgard::Error::NotFinite { what, index, value }));

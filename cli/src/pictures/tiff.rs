@@ -1,4 +1,4 @@
-//! What the decoder does not tell of a TIFF file: its pages, whether it is raw data of
+//! What the decoders do not tell of a TIFF file: its pages, whether it is raw data of
 //! a camera, and the tags that must not get lost.
 //!
 //! A TIFF file is a list of directories, one for each page, of entries: tag, type,
@@ -18,6 +18,10 @@ const NOT_KEPT_OF_EXIF: [u16; 4] = [37500, 40962, 40963, 40965];
 const SUBFILE: u16 = 254;
 const BITS: u16 = 258;
 const PHOTOMETRIC: u16 = 262;
+const DESCRIPTION: u16 = 270;
+const ORIENTATION: u16 = 274;
+const SAMPLES: u16 = 277;
+const COLOURS: u16 = 320;
 const SAMPLE_FORMAT: u16 = 339;
 const SUBDIRECTORIES: u16 = 330;
 const DNG_VERSION: u16 = 50706;
@@ -125,20 +129,41 @@ impl<'a> File<'a> {
         Some((directory, next))
     }
 
-    /// All directories of the list.
-    fn pages(&self) -> Vec<Directory> {
+    /// Where the value of an entry of the directory at an offset is, if it stands in the entry.
+    fn place_of(&self, at: usize, tag: u16) -> Option<usize> {
+        let (head, word, length) = if self.big { (8, 8, 20) } else { (2, 4, 12) };
+        let count = self.number(at, head)?;
+        let entries = (0..count.min(MOST_ENTRIES)).map(|i| at + head + i * length);
+        let is_it = |entry: &usize| self.number(*entry, 2) == Some(tag.into());
+        entries.into_iter().find(is_it).map(|entry| entry + 4 + word)
+    }
+
+    /// Where the offset of the first directory is, and its length.
+    fn first(&self) -> (usize, usize) {
+        if self.big { (8, 8) } else { (4, 4) }
+    }
+
+    /// All directories of the list, with their offsets.
+    fn pages(&self) -> Vec<(usize, Directory)> {
         let mut pages = Vec::new();
         let mut seen = std::collections::HashSet::new();
-        let mut at = self.number(if self.big { 8 } else { 4 }, if self.big { 8 } else { 4 });
+        let (place, length) = self.first();
+        let mut at = self.number(place, length);
         while let Some(offset) = at.filter(|&at| at != 0 && seen.insert(at)) {
             if pages.len() == MOST_DIRECTORIES {
                 break;
             }
             let Some((directory, next)) = self.directory(offset) else { break };
-            pages.push(directory);
+            pages.push((offset, directory));
             at = Some(next);
         }
         pages
+    }
+
+    /// The first directory.
+    fn page(&self) -> Option<Directory> {
+        let (place, length) = self.first();
+        self.directory(self.number(place, length)?).map(|(directory, _)| directory)
     }
 }
 
@@ -146,61 +171,146 @@ fn first_number(directory: &Directory, tag: u16) -> Option<usize> {
     directory.get(&tag)?.numbers().first().copied()
 }
 
+/// Who reads the samples of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// The `image` crate.
+    Usual,
+    /// `tiff_pages`.
+    Rare,
+    /// The same, as numbers of colours.
+    Palette,
+}
+
+/// What there is to know of a page before it is decoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Page {
+    /// Of its directory.
+    offset: usize,
+    pub(super) reading: Reading,
+    /// What its samples are, if nobody reads them.
+    pub(super) unread: Option<String>,
+    /// The colour profile.
+    pub(super) profile: Option<Vec<u8>>,
+    /// The colours of a palette: all levels of red, of green, of blue, in 16 bits.
+    pub(super) colours: Option<Vec<u16>>,
+    /// As EXIF has it.
+    pub(super) orientation: u8,
+}
+
+impl Page {
+    fn new(offset: usize, page: &Directory) -> Self {
+        let (reading, unread) = match reading(page) {
+            Ok(reading) => (reading, None),
+            Err(what) => (Reading::Usual, Some(what)),
+        };
+        let level = |level: usize| u16::try_from(level).unwrap_or(u16::MAX);
+        let colours = page.get(&COLOURS).filter(|_| reading == Reading::Palette);
+        Self {
+            offset,
+            reading,
+            unread,
+            profile: page.get(&PROFILE).map(|entry| entry.values.clone()),
+            colours: colours.map(|entry| entry.numbers().into_iter().map(level).collect()),
+            orientation: first_number(page, ORIENTATION)
+                .and_then(|number| u8::try_from(number).ok())
+                .unwrap_or(1),
+        }
+    }
+}
+
 /// What there is to know of a TIFF file before it is decoded.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Facts {
     /// Pages that are no reduced copies or masks of others.
-    pub(super) pages: usize,
+    pub(super) pages: Vec<Page>,
     /// Reduced copies and masks.
     pub(super) besides: usize,
     /// Whether it holds raw data of a camera.
     pub(super) raw: bool,
-    /// What its samples are, if the decoder does not read them.
-    pub(super) unread: Option<String>,
-    /// The colour profile of the first page.
-    pub(super) profile: Option<Vec<u8>>,
+    /// How many pictures the program that wrote it says there are: ImageJ can store them without
+    /// pages.
+    pub(super) claimed: Option<usize>,
 }
 
 impl Facts {
     pub(super) fn of(bytes: &[u8]) -> Option<Self> {
         let file = File::new(bytes)?;
-        let pages = file.pages();
         let mut facts = Self::default();
-        for (i, page) in pages.iter().enumerate() {
-            // Reduced, and a mask, are bits 0 and 2. The first page is what is decoded.
-            let is_copy = first_number(page, SUBFILE).is_some_and(|bits| bits & 5 != 0);
-            *(if is_copy && i > 0 { &mut facts.besides } else { &mut facts.pages }) += 1;
+        for (i, (offset, page)) in file.pages().into_iter().enumerate() {
+            // Reduced, and a mask, are bits 0 and 2. The first page is the picture all the same.
+            let is_copy = first_number(&page, SUBFILE).is_some_and(|bits| bits & 5 != 0);
+            if is_copy && i > 0 {
+                facts.besides += 1;
+            } else {
+                facts.pages.push(Page::new(offset, &page));
+            }
+            if i == 0 {
+                facts.claimed = claimed(&page);
+            }
             let below = page.get(&SUBDIRECTORIES).map(Entry::numbers).unwrap_or_default();
             let below = below.iter().filter_map(|&at| file.directory(at)).map(|(page, _)| page);
-            facts.raw |= below.chain([page.clone()]).any(|page| {
+            facts.raw |= below.chain([page]).any(|page| {
                 first_number(&page, PHOTOMETRIC).is_some_and(|kind| RAW.contains(&kind))
                     || page.contains_key(&DNG_VERSION)
             });
         }
         // Canon's files say so in their head.
         facts.raw |= bytes.get(8..10) == Some(b"CR");
-        if let Some(first) = pages.first() {
-            facts.profile = first.get(&PROFILE).map(|entry| entry.values.clone());
-            facts.unread = unread(first);
-        }
         Some(facts)
     }
 }
 
-/// What the samples of a page are, if they are of a kind that is not read.
-fn unread(page: &Directory) -> Option<String> {
+/// The number of pictures in the description of a file of ImageJ.
+fn claimed(page: &Directory) -> Option<usize> {
+    let text = String::from_utf8_lossy(&page.get(&DESCRIPTION)?.values).into_owned();
+    let mut lines = text.lines();
+    lines.next().filter(|line| line.starts_with("ImageJ="))?;
+    lines.find_map(|line| line.strip_prefix("images=")?.trim().parse().ok())
+}
+
+/// Makes a page the first one of its file, for decoders that read the first.
+pub(super) fn show_page(bytes: &mut [u8], page: &Page) {
+    let Some(file) = File::new(bytes) else { return };
+    let (reversed, (place, length)) = (file.reversed, file.first());
+    let photometric = file.place_of(page.offset, PHOTOMETRIC);
+    let mut put = |at: usize, length: usize, number: usize| {
+        let number = (number as u64).to_le_bytes();
+        let Some(place) = bytes.get_mut(at..at + length) else { return };
+        place.copy_from_slice(&number[..length]);
+        if !reversed {
+            place.reverse();
+        }
+    };
+    put(place, length, page.offset);
+    if let (Reading::Palette, Some(at)) = (page.reading, photometric) {
+        // Numbers of colours are read as grey levels.
+        put(at, 2, 1);
+    }
+}
+
+/// Who reads the samples of a page; or what they are, if nobody does.
+fn reading(page: &Directory) -> Result<Reading, String> {
     let bits = first_number(page, BITS).unwrap_or(1);
     let format = first_number(page, SAMPLE_FORMAT).unwrap_or(1);
-    let is_grey = matches!(first_number(page, PHOTOMETRIC), Some(0 | 1));
-    let what = match (format, bits) {
-        _ if first_number(page, PHOTOMETRIC) == Some(3) => "palette colours".into(),
-        (2, _) => format!("signed integers of {bits} bits"),
-        (3, 32) if is_grey => "grey floats".into(),
-        (3, bits) if bits != 32 => format!("floats of {bits} bits"),
-        (1, bits) if bits > 16 => format!("integers of {bits} bits"),
-        _ => return None,
-    };
-    Some(what)
+    let samples = first_number(page, SAMPLES).unwrap_or(1);
+    let photometric = first_number(page, PHOTOMETRIC);
+    let is_grey = matches!(photometric, Some(0 | 1));
+    if is_grey && samples > 2 {
+        return Err(format!("{samples} channels that are no colours"));
+    }
+    match (format, bits) {
+        (1, 8) if photometric == Some(3) => Ok(Reading::Palette),
+        _ if photometric == Some(3) => Err(format!("palette colours of {bits} bits")),
+        (2, 8 | 16 | 32) | (3, 32) if is_grey => Ok(Reading::Rare),
+        (2, _) => Err(format!("signed integers of {bits} bits, of {samples} channels")),
+        (3, 64) | (1, 32) => Ok(Reading::Rare),
+        (3, bits) if bits != 32 => Err(format!("floats of {bits} bits")),
+        (1, 8 | 16) if is_grey && samples == 2 => Ok(Reading::Rare),
+        (1, 1 | 8 | 16) | (3, _) => Ok(Reading::Usual),
+        (1, _) => Err(format!("integers of {bits} bits")),
+        _ => Err("samples of no known type".into()),
+    }
 }
 
 /// The tags of a TIFF file or of EXIF data that other files can keep, as EXIF data.
@@ -216,7 +326,7 @@ pub(super) fn metadata(bytes: &[u8]) -> Option<Vec<u8>> {
 
 fn kept(bytes: &[u8]) -> Option<(Directory, Directory)> {
     let file = File::new(bytes)?;
-    let mut main = file.pages().into_iter().next()?;
+    let mut main = file.page()?;
     let exif = first_number(&main, EXIF).and_then(|at| file.directory(at));
     let mut exif = exif.map(|(directory, _)| directory).unwrap_or_default();
     main.retain(|tag, _| KEPT.contains(tag));
@@ -228,30 +338,39 @@ fn kept(bytes: &[u8]) -> Option<(Directory, Directory)> {
     Some((main, exif))
 }
 
-/// Adds the tags of EXIF data to a TIFF file of ours; false if that cannot be.
-pub(super) fn add_metadata(file: &mut Vec<u8>, exif: &[u8]) -> bool {
-    let Some((mut main, exif)) = kept(exif) else { return false };
+/// Adds the tags of EXIF data to the pages of a TIFF file of ours; false if that cannot be.
+pub(super) fn add_metadata(file: &mut Vec<u8>, exif: &[Option<Vec<u8>>]) -> bool {
     let Some(source) = File::new(file).filter(|file| file.reversed && !file.big) else {
         return false;
     };
-    let Some((page, 0)) = source.number(4, 4).and_then(|at| source.directory(at)) else {
+    let pages = source.pages();
+    if pages.len() != exif.len() {
         return false;
-    };
-    for (tag, entry) in page {
-        // The unit of no resolution is no unit.
-        main.entry(tag).or_insert(entry);
     }
-    if file.len() % 2 == 1 {
-        file.push(0);
+    let mut has_all = true;
+    // Where the offset of the next directory is to be.
+    let mut link = 4;
+    for ((_, page), exif) in pages.into_iter().zip(exif) {
+        let kept = exif.as_deref().map(kept);
+        has_all &= !matches!(kept, Some(None));
+        let (mut main, exif) = kept.flatten().unwrap_or_default();
+        for (tag, entry) in page {
+            // The unit of no resolution is no unit.
+            main.entry(tag).or_insert(entry);
+        }
+        if file.len() % 2 == 1 {
+            file.push(0);
+        }
+        let Ok(at) = u32::try_from(file.len()) else { return false };
+        file[link..link + 4].copy_from_slice(&at.to_le_bytes());
+        link = write(file, main, &exif);
     }
-    let Ok(at) = u32::try_from(file.len()) else { return false };
-    file[4..8].copy_from_slice(&at.to_le_bytes());
-    write(file, main, &exif);
-    true
+    has_all
 }
 
-/// Appends a directory, and below it one of EXIF data.
-fn write(file: &mut Vec<u8>, mut main: Directory, exif: &Directory) {
+/// Appends a directory, and below it one of EXIF data; returns where the offset of the next
+/// directory is to be.
+fn write(file: &mut Vec<u8>, mut main: Directory, exif: &Directory) -> usize {
     // Its offset is not known yet; its place is.
     if !exif.is_empty() {
         main.insert(EXIF, Entry { kind: 4, values: vec![0; 4] });
@@ -264,6 +383,7 @@ fn write(file: &mut Vec<u8>, mut main: Directory, exif: &Directory) {
         file[start + 2 + 12 * index + 8..][..4].copy_from_slice(&at.to_le_bytes());
         append(file, exif);
     }
+    start + 2 + 12 * main.len()
 }
 
 fn append(file: &mut Vec<u8>, directory: &Directory) {
@@ -292,7 +412,9 @@ fn append(file: &mut Vec<u8>, directory: &Directory) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Directory, Entry, Facts, File, add_metadata, append, kept, metadata};
+    use super::{
+        Directory, Entry, Facts, File, Reading, add_metadata, append, kept, metadata, reading,
+    };
 
     fn entry(kind: u16, values: &[u8]) -> Entry {
         Entry { kind, values: values.to_vec() }
@@ -312,20 +434,25 @@ mod tests {
         file
     }
 
+    fn profile_of(file: &[u8]) -> Option<Vec<u8>> {
+        Facts::of(file)?.pages.into_iter().next()?.profile
+    }
+
+    fn pages_of(file: &[u8]) -> Option<usize> {
+        Facts::of(file).map(|facts| facts.pages.len())
+    }
+
     #[test]
     fn profile() {
         let little = b"II*\0\x08\0\0\0\x01\0\x73\x87\x07\0\x05\0\0\0\x16\0\0\0hello";
         let big = b"MM\0*\0\0\0\x08\0\x01\x87\x73\0\x07\0\0\0\x05\0\0\0\x16hello";
         for file in [&little[..], big] {
-            assert_eq!(
-                Facts::of(file).and_then(|facts| facts.profile).as_deref(),
-                Some(&b"hello"[..])
-            );
+            assert_eq!(profile_of(file).as_deref(), Some(&b"hello"[..]));
             for end in 0..file.len() {
-                assert_eq!(Facts::of(&file[..end]).and_then(|facts| facts.profile), None);
+                assert_eq!(profile_of(&file[..end]), None);
             }
         }
-        let lost = Facts::of(b"MM\0*\xff\xff\xff\xff\0\x01").map(|facts| facts.pages);
+        let lost = pages_of(b"MM\0*\xff\xff\xff\xff\0\x01");
         assert_eq!(lost, Some(0));
     }
 
@@ -334,7 +461,7 @@ mod tests {
         let plain = Directory::from([(258, entry(3, &[16, 0]))]);
         let reduced = Directory::from([(254, entry(4, &[1, 0, 0, 0]))]);
         let counts = |pages: &[Directory]| {
-            Facts::of(&file(pages)).map(|facts| (facts.pages, facts.besides, facts.raw))
+            Facts::of(&file(pages)).map(|facts| (facts.pages.len(), facts.besides, facts.raw))
         };
         assert_eq!(counts(std::slice::from_ref(&plain)), Some((1, 0, false)));
         assert_eq!(counts(&vec![plain.clone(); 7]), Some((7, 0, false)));
@@ -347,21 +474,36 @@ mod tests {
         let mut circle = file(std::slice::from_ref(&plain));
         let next = 8 + 2 + 12;
         circle[next..next + 4].copy_from_slice(&8_u32.to_le_bytes());
-        assert_eq!(Facts::of(&circle).map(|facts| facts.pages), Some(1));
-        let unread = |format: u8, bits: u8| {
-            let page = [(258, entry(3, &[bits, 0])), (262, entry(3, &[1, 0]))];
-            let mut page = Directory::from(page);
-            page.insert(339, entry(3, &[format, 0]));
-            Facts::of(&file(&[page])).and_then(|facts| facts.unread)
+        assert_eq!(pages_of(&circle), Some(1));
+        let description = b"ImageJ=1.53t\nimages=12\nslices=12\n\0";
+        let stack = Directory::from([(270, entry(2, description))]);
+        assert_eq!(Facts::of(&file(&[stack])).and_then(|facts| facts.claimed), Some(12));
+    }
+
+    #[test]
+    fn samples() {
+        let of = |photometric: u8, format: u8, bits: u8, samples: u8| {
+            let number = |x: u8| entry(3, &[x, 0]);
+            let page = [(258, bits), (262, photometric), (277, samples), (339, format)];
+            reading(&page.into_iter().map(|(tag, x)| (tag, number(x))).collect())
         };
-        assert_eq!([unread(1, 8), unread(1, 16)], [None, None]);
-        for (format, bits, what) in [
-            (1, 32, "integers of 32"),
-            (2, 16, "signed"),
-            (3, 32, "grey floats"),
-            (3, 64, "floats"),
+        for bits in [1, 8, 16] {
+            assert_eq!(of(1, 1, bits, 1), Ok(Reading::Usual));
+        }
+        assert_eq!([of(2, 1, 16, 3), of(2, 3, 32, 3)], [Ok(Reading::Usual), Ok(Reading::Usual)]);
+        for (format, bits) in [(1, 32), (2, 8), (2, 16), (2, 32), (3, 32), (3, 64)] {
+            assert_eq!(of(1, format, bits, 1), Ok(Reading::Rare), "{format} {bits}");
+        }
+        assert_eq!(of(3, 1, 8, 1), Ok(Reading::Palette));
+        for (photometric, format, bits, samples, what) in [
+            (1, 1, 12, 1, "integers of 12 bits"),
+            (1, 1, 8, 5, "5 channels"),
+            (2, 2, 16, 3, "signed integers of 16 bits, of 3"),
+            (1, 3, 16, 1, "floats of 16 bits"),
+            (3, 1, 4, 1, "palette colours of 4 bits"),
         ] {
-            assert!(unread(format, bits).is_some_and(|text| text.starts_with(what)), "{what}");
+            let refused = of(photometric, format, bits, samples);
+            assert!(refused.is_err_and(|text| text.starts_with(what)), "{what}");
         }
     }
 
@@ -379,7 +521,7 @@ mod tests {
         // Without a directory of EXIF data, and with one.
         let plain = metadata(&source).expect("metadata");
         assert!(kept(&plain).is_some_and(|(main, exif)| main.len() == 3 && exif.is_empty()));
-        let mut main = File::new(&source).expect("a file").pages().remove(0);
+        let mut main = File::new(&source).and_then(|file| file.page()).expect("a page");
         main.insert(34665, entry(4, &at.to_le_bytes()));
         let end = u32::try_from(source.len()).expect("a small file");
         source[4..8].copy_from_slice(&end.to_le_bytes());
@@ -390,11 +532,11 @@ mod tests {
         assert_eq!(exif[&33434].numbers(), [1, 60]);
         let mut ours =
             file(&[Directory::from([(258, entry(3, &[8, 0])), (282, entry(5, &[1; 8]))])]);
-        assert!(add_metadata(&mut ours, &both));
+        assert!(add_metadata(&mut ours, &[Some(both.clone())]));
         let (tags, exif) = kept(&ours).expect("tags");
         assert_eq!(tags[&282].numbers(), [300, 1]);
         assert_eq!(exif.len(), 1);
-        assert_eq!(Facts::of(&ours).map(|facts| facts.pages), Some(1));
+        assert_eq!(pages_of(&ours), Some(1));
         // Cut off anywhere.
         for end in 0..both.len() {
             let _ = (metadata(&both[..end]), Facts::of(&both[..end]));

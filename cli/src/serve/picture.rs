@@ -6,14 +6,14 @@ use crate::error::{Error, Result};
 use crate::memory::{available, check_picture};
 use crate::messages::warn;
 use crate::metrics::json;
-use crate::pictures::{Format, Picture, Size};
+use crate::pictures::{Format, Picture, Raster, Size, Stack};
 use clap::Parser;
 use image::DynamicImage;
 use std::time::Instant;
 
 /// The options of `kgard denoise` that a request may give: none that names a
 /// file.
-const OPTIONS: [&str; 11] = [
+const OPTIONS: [&str; 12] = [
     "method",
     "sigma",
     "lambda",
@@ -25,6 +25,7 @@ const OPTIONS: [&str; 11] = [
     "regularizer",
     "format",
     "strength",
+    "white-level",
 ];
 
 /// Share of the free memory that a picture may need: the files that wait and
@@ -79,7 +80,8 @@ pub(super) fn denoised(
 
 fn form(bytes: &[u8], options: &DenoiseArgs, device: Option<&Device>) -> Result<Form> {
     let start = Instant::now();
-    let picture = Picture::decode(bytes, NAME)?;
+    let stack = Stack::new(bytes.into(), NAME)?;
+    let picture = stack.with_white(options.white()).only()?;
     let Cleaned { clean, outliers, report } = clean(options, device, &picture.image, NAME)?;
     let format = options.format().unwrap_or(picture.format);
     let file = picture.encode(&clean, format, NAME)?;
@@ -131,7 +133,8 @@ fn parsed(query: &str) -> Result<DenoiseArgs> {
 }
 
 /// Pixels in 8 bits, for the browser, with the colour profile of the picture.
-fn png(picture: &Picture, image: &DynamicImage) -> Result<Vec<u8>> {
+fn png(picture: &Picture, image: &Raster) -> Result<Vec<u8>> {
+    let image = image.shown()?;
     let color = image.color();
     let image: DynamicImage = match (color.has_color(), color.has_alpha()) {
         (false, false) => image.to_luma8().into(),
@@ -139,7 +142,7 @@ fn png(picture: &Picture, image: &DynamicImage) -> Result<Vec<u8>> {
         (true, false) => image.to_rgb8().into(),
         (true, true) => image.to_rgba8().into(),
     };
-    picture.encode(&image, Format::Png, NAME)
+    picture.encode(&image.into(), Format::Png, NAME)
 }
 
 /// The parts of an answer, as browsers send and read them.

@@ -30,8 +30,13 @@ fn folder() -> Folder {
     for name in ["clean.png", "truth.png", "denoised.png", "result.png"] {
         folder.save(name, &clean);
     }
-    for name in ["dead.png", "caption.png"] {
+    for name in ["dead.png", "caption.png", "map.png"] {
         folder.save(name, &image::DynamicImage::new_luma8(64, 48));
+    }
+    for name in ["frames", "dark"] {
+        std::fs::create_dir(folder.path(name)).expect("a folder");
+        folder.save(&format!("{name}/a.tif"), &noisy);
+        folder.save(&format!("{name}/b.tif"), &clean);
     }
     for name in ["lena", "boat", "barbara"] {
         folder.save(&format!("pictures/{name}.png"), &clean);

@@ -2,7 +2,7 @@
 
 #[path = "../../examples/pictures/material.rs"]
 #[allow(dead_code)]
-mod material;
+pub(crate) mod material;
 
 use crate::common::Folder;
 use material::Material;

@@ -27,5 +27,6 @@ mod plot;
 mod predict;
 mod random_bytes;
 mod reproduce;
+mod sensors;
 mod serve;
 mod tables;
