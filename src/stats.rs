@@ -2,6 +2,7 @@
 
 use crate::Real;
 use crate::real::constant;
+use core::cmp::Ordering;
 
 /// The standard deviation of a normal distribution, by the median of its absolute value.
 pub(crate) const DEVIATION_PER_MEDIAN: f64 = 1.482_602_218_505_602;
@@ -17,8 +18,12 @@ pub(crate) fn median<T: Real>(values: &mut [T], smallest: usize) -> T {
 
 /// The value that has `n` smaller ones; reorders them.
 pub(crate) fn nth_smallest<T: Real>(values: &mut [T], n: usize) -> T {
-    let order = |a: &T, b: &T| a.partial_cmp(b).unwrap_or(core::cmp::Ordering::Equal);
-    *values.select_nth_unstable_by(n, order).1
+    *values.select_nth_unstable_by(n, ascending).1
+}
+
+/// A total order, as sorting needs it: what is not a number comes last.
+pub(crate) fn ascending<T: Real>(a: &T, b: &T) -> Ordering {
+    a.partial_cmp(b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
 }
 
 /// $\Phi^{-1}(1 - p)$ for a small `p`: formula 26.2.23 of Abramowitz and

@@ -6,7 +6,9 @@
 //! matter and no gross value decides what is large. Then it looks for the
 //! description of the data that is shortest: a function with its kernel's
 //! lengths, one per input, and a trend; noise, which may depend on the inputs;
-//! and outliers, each of which costs what it takes to name it and its value.
+//! and outliers, each of which costs what it takes to name it and its value. Where a fifth and
+//! more of the points have one and the same value (a sensor at its limit, days without
+//! rain), the noise is told by the others.
 //!
 //! 1. *Starts*: for a few lengths each, the points that disagree with their
 //!    neighbours are left out, and parameters are tuned to the rest.
@@ -15,7 +17,11 @@
 //!    their odds against the noise; parameters climb the marginal likelihood of
 //!    the points that are left.
 //! 3. *A second look* at points of high leverage, which may have pulled the
-//!    function along; other kernels; uneven noise. The shortest description wins.
+//!    function along; other kernels; waves that are left in the errors; uneven noise. The
+//!    shortest description wins.
+//! 4. *Clusters*: outliers side by side on one side of the function may be narrow peaks,
+//!    jumps or steep growth. They are outliers if the points around them do not tell
+//!    them.
 //!
 //! ```
 //! use kgard::tune::Tuner;
@@ -36,6 +42,7 @@
 //! ```
 
 mod chain;
+mod clusters;
 mod likelihood;
 mod minimize;
 mod model;
@@ -50,6 +57,7 @@ mod sizes;
 mod standard;
 mod start;
 pub(crate) mod subset;
+mod waves;
 
 pub use model::{Model, Prediction, Uncertainty};
 pub use second_look::second_look;
@@ -114,9 +122,23 @@ pub struct Tuner<T, K = AnyKernel<T>> {
 #[derive(Debug, Clone)]
 enum Kernels<K> {
     /// Made for a number of inputs, in standardised units.
-    Made(fn(usize) -> Vec<K>),
+    Made { usual: fn(usize) -> Vec<K>, of_clusters: fn(usize) -> Vec<K> },
     /// In the units of the data.
     Given(K),
+}
+
+/// Units of the inputs, and kernels in these: the usual ones, and those for functions that
+/// look like outliers in clusters.
+struct Standard<T, K> {
+    units: Vec<Unit<T>>,
+    usual: Vec<K>,
+    of_clusters: Vec<K>,
+}
+
+impl<T, K: Clone> Standard<T, K> {
+    fn of_one(units: Vec<Unit<T>>, kernel: K) -> Self {
+        Self { units, usual: vec![kernel.clone()], of_clusters: vec![kernel] }
+    }
 }
 
 /// Matérn 5/2 and Gaussian, with a length per input; on a line, waves as well.
@@ -127,13 +149,21 @@ enum Kernels<K> {
 /// [`WAVE_LENGTH`] and [`WAVE_PERIOD`], in lengths of the Gaussian kernel, it begins as the
 /// sum of two halves that overlap.
 fn usual_kernels<T: Real>(dim: usize) -> Vec<AnyKernel<T>> {
-    let of = |shape| AnyKernel::from(PerInput::new(shape, vec![T::one(); dim]));
-    let mut kernels = vec![of(Shape::Matern52), of(Shape::Gaussian)];
+    let mut kernels = vec![of_shape(Shape::Matern52, dim), of_shape(Shape::Gaussian, dim)];
     if dim == 1 {
         let wave = AnyKernel::from(Cosine::new(constant(WAVE_PERIOD)));
         kernels.push(AnyKernel::from(Gaussian::new(constant(WAVE_LENGTH))) * wave);
     }
     kernels
+}
+
+/// Those of peaks, and of jumps.
+fn kernels_of_clusters<T: Real>(dim: usize) -> Vec<AnyKernel<T>> {
+    [Shape::Matern52, Shape::Gaussian, Shape::Matern12].map(|shape| of_shape(shape, dim)).into()
+}
+
+fn of_shape<T: Real>(shape: Shape<T>, dim: usize) -> AnyKernel<T> {
+    AnyKernel::from(PerInput::new(shape, vec![T::one(); dim]))
 }
 
 impl<T: Real> Tuner<T> {
@@ -142,7 +172,7 @@ impl<T: Real> Tuner<T> {
     /// data best.
     #[must_use]
     pub fn new() -> Self {
-        Self::of(Kernels::Made(usual_kernels))
+        Self::of(Kernels::Made { usual: usual_kernels, of_clusters: kernels_of_clusters })
     }
 }
 
@@ -249,9 +279,9 @@ impl<T: Real, K: Tunable<T>> Tuner<T, K> {
         }
         reserve::<T>(n)?;
         let target = if self.standardize { Target::new(y) } else { Target::as_is(y) };
-        let (units, kernels) = self.units(points)?;
+        let Standard { units, usual: kernels, of_clusters } = self.units(points)?;
         let noise = relative_noise(weights, n);
-        let x = standardize(points, &units);
+        let x = standardize(points, &units, self.standardize);
         let sample = Sample::new(x, dim, target.values.clone(), noise, self.trend);
         let mut engine = Engine {
             sample: &sample,
@@ -264,21 +294,22 @@ impl<T: Real, K: Tunable<T>> Tuner<T, K> {
             steep_trend: self.trend == Trend::Automatic,
             memory: Memory::new(),
         };
-        let (state, support) = if target.is_constant {
+        let (state, support, level) = if target.is_constant {
             let support = if self.robust { target.others() } else { vec![] };
             let kernel = kernels.into_iter().next().ok_or(Error::Empty { what: "kernels" })?;
-            (State::of(kernel, self.lambda), support)
+            (State::of(kernel, self.lambda), support, vec![])
         } else {
-            let found = search::search(&mut engine, &kernels);
+            let found = search::search(&mut engine, &kernels, &of_clusters);
             let found = found.ok_or(Error::NoConvergence { what: "tuning" })?;
-            (found.state, found.support)
+            (found.state, found.support, found.level)
         };
         let memory = &mut engine.memory;
+        let sample = sample.with_level(&level);
         Model::new(memory, &sample, state, &support, self.penalty, units, target.unit, y)
     }
 
     /// The units of the inputs, and the kernels in these.
-    fn units(&self, points: Points<'_, T>) -> Result<(Vec<Unit<T>>, Vec<K>), Error> {
+    fn units(&self, points: Points<'_, T>) -> Result<Standard<T, K>, Error> {
         let dim = points.dim();
         let mut units = vec![Unit::identity(); dim];
         if self.standardize {
@@ -287,7 +318,9 @@ impl<T: Real, K: Tunable<T>> Tuner<T, K> {
             }
         }
         match &self.kernels {
-            Kernels::Made(make) => Ok((units, make(dim))),
+            Kernels::Made { usual, of_clusters } => {
+                Ok(Standard { units, usual: usual(dim), of_clusters: of_clusters(dim) })
+            }
             Kernels::Given(kernel) => {
                 kernel.check()?;
                 kernel.check_dim(dim)?;
@@ -304,9 +337,9 @@ impl<T: Real, K: Tunable<T>> Tuner<T, K> {
                             unit.scale = scale;
                         }
                         let kernel = of(&units)?;
-                        Ok((units, vec![kernel]))
+                        Ok(Standard::of_one(units, kernel))
                     }
-                    kernel => Ok((units, vec![kernel?])),
+                    kernel => Ok(Standard::of_one(units, kernel?)),
                 }
             }
         }

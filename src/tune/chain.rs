@@ -3,18 +3,20 @@
 use super::likelihood::{Memory, Solved};
 use super::minimize::{Effort, Function, minimize};
 use super::parameters::{State, Variables, cost_of_uneven_noise};
-use super::sample::Sample;
+use super::sample::{Sample, features_len};
 use super::select::{self, Maker, Setting};
 use super::subset;
 use crate::Penalty;
 use crate::Real;
 use crate::kernel::Tunable;
 use crate::real::{constant, count};
+use crate::regression::system::inner_product;
 use alloc::vec;
 use alloc::vec::Vec;
 
 /// What an outlier costs in the description: the logarithm of the range of its
-/// values, in robust deviations of the target.
+/// values, in robust deviations of the target. Beyond this range its density falls with the
+/// square of the value, so that it has a sum.
 const OUTLIER_RANGE: f64 = 6.0;
 /// $\tfrac12 (1 + \log 2 \pi)$: what a good point costs beside its deviation.
 const GOOD_POINT: f64 = 1.418_938_533_204_672_7;
@@ -23,7 +25,7 @@ const GOOD_POINT: f64 = 1.418_938_533_204_672_7;
 const ROUNDS: usize = 8;
 const ROUNDS_OF_MANY: usize = 3;
 /// Rounds in which the scale is the robust one.
-const ROBUST_ROUNDS: usize = 2;
+pub(super) const ROBUST_ROUNDS: usize = 2;
 
 /// Parameters, outliers, and how long the description of the data is with them.
 #[derive(Debug, Clone)]
@@ -32,6 +34,17 @@ pub(super) struct Candidate<T, K> {
     /// Ascending.
     pub(super) support: Vec<usize>,
     pub(super) score: T,
+    /// The function at all points, if the noise depends on its level.
+    pub(super) level: Vec<T>,
+    /// It was found with the usual scale throughout, which clusters of large values are part of.
+    pub(super) trusting: bool,
+}
+
+impl<T, K> Candidate<T, K> {
+    /// Rounds with the robust scale in chains from here.
+    pub(super) fn robust_rounds(&self) -> usize {
+        if self.trusting { 0 } else { ROBUST_ROUNDS }
+    }
 }
 
 /// The data of one search, and its memory.
@@ -159,24 +172,27 @@ impl<T: Real> Engine<'_, T> {
     }
 
     /// Selection and tuning in turn, from a state and a support, until the
-    /// support repeats.
+    /// support repeats. In the first rounds the scale is the robust one.
     pub(super) fn chain<K: Tunable<T>>(
         &mut self,
         mut state: State<T, K>,
         mut support: Vec<usize>,
         effort: Effort<T>,
+        robust_rounds: usize,
     ) -> Option<Candidate<T, K>> {
         let mut met: Vec<Vec<usize>> = vec![];
         let many = self.sample.len() > self.most;
         for round in 0..if many { ROUNDS_OF_MANY } else { ROUNDS } {
-            support = self.select(&state, &support, round < ROBUST_ROUNDS)?;
+            support = self.select(&state, &support, round < robust_rounds)?;
             if met.contains(&support) {
                 break;
             }
             met.push(support.clone());
             self.tune(&mut state, &support, false, effort)?;
         }
-        self.settle(state, support, false, effort)
+        let mut found = self.settle(state, support, false, effort)?;
+        found.trusting = robust_rounds == 0;
+        Some(found)
     }
 
     /// Tunes to a support and gives the candidate.
@@ -192,19 +208,104 @@ impl<T: Real> Engine<'_, T> {
         if inside.len() > self.most {
             value = self.value(&state, &self.sample.part(&inside))?;
         }
-        let score = self.score(value, support.len(), state.gamma.len());
-        Some(Candidate { state, support, score })
+        let score = self.score(value, &support, state.gamma.len());
+        Some(Candidate { state, support, score, level: vec![], trusting: false })
+    }
+
+    /// The function of a candidate at all points.
+    pub(super) fn function<K: Tunable<T>>(&mut self, c: &Candidate<T, K>) -> Option<Vec<T>> {
+        let (sample, state) = (self.sample, &c.state);
+        let inside = self.inside(&c.support);
+        let part = sample.part(&inside).at(state);
+        let lambda = state.lambda();
+        let solved = self.memory.solve(&part, &state.kernel, lambda, self.penalty, false)?;
+        let mut f = sample.v.clone();
+        for (j, &i) in inside.iter().enumerate() {
+            f[i] = f[i] - lambda * part.noise[j] * solved.a[j];
+        }
+        let alpha = match self.penalty {
+            Penalty::Rkhs => solved.a,
+            Penalty::L2 => part.times_gram(&state.kernel, &solved.a),
+        };
+        let mut row = vec![T::zero(); part.len()];
+        for &i in &c.support {
+            state.kernel.evaluate_row(sample.point(i), part.points(), &mut row);
+            let basis = &sample.basis[i * sample.columns..][..sample.columns];
+            f[i] = inner_product(&row, &alpha) + inner_product(basis, &solved.beta);
+        }
+        f.iter().all(|f| f.is_finite()).then_some(f)
+    }
+
+    /// A chain from a candidate in which the noise depends on inputs and level.
+    pub(super) fn uneven<K: Tunable<T>>(
+        &mut self,
+        c: &Candidate<T, K>,
+        effort: Effort<T>,
+    ) -> Option<Candidate<T, K>> {
+        let state = c.state.with_uneven_noise(features_len(self.sample.dim));
+        self.leveled(c, |engine| engine.chain(state, c.support.clone(), effort, c.robust_rounds()))
+    }
+
+    /// What `search` finds where the noise may depend on the level of a candidate's function.
+    pub(super) fn leveled<K: Tunable<T>>(
+        &mut self,
+        c: &Candidate<T, K>,
+        search: impl FnOnce(&mut Engine<'_, T>) -> Option<Candidate<T, K>>,
+    ) -> Option<Candidate<T, K>> {
+        let level = self.function(c)?;
+        let sample = self.sample.with_level(&level);
+        let found = self.of(&sample, search);
+        Some(Candidate { level, ..found? })
+    }
+
+    /// What `search` finds in another sample.
+    pub(super) fn of<R>(
+        &mut self,
+        sample: &Sample<T>,
+        search: impl FnOnce(&mut Engine<'_, T>) -> R,
+    ) -> R {
+        let memory = core::mem::replace(&mut self.memory, Memory::new());
+        let mut other = Engine { sample, memory, ..*self };
+        let found = search(&mut other);
+        self.memory = other.memory;
+        found
+    }
+
+    /// The length of the description in which each good point is told by the others.
+    /// Gives the errors as well, zero at the outliers.
+    pub(super) fn left_out<K: Tunable<T>>(&mut self, c: &Candidate<T, K>) -> Option<(T, Vec<T>)> {
+        let inside = self.inside(&c.support);
+        let part = self.sample.with_level(&c.level).part(&inside).at(&c.state);
+        let (state, m) = (&c.state, part.len());
+        let solved =
+            self.memory.solve(&part, &state.kernel, state.lambda(), self.penalty, false)?;
+        self.memory.residual_maker(m, &solved)?;
+        let half = constant::<T>(0.5);
+        let mut errors = vec![T::zero(); self.sample.len()];
+        let value = (0..m).fold(T::zero(), |s, i| {
+            let q = self.memory.matrix[i * m + i];
+            errors[inside[i]] = solved.a[i] / q;
+            let z2 = solved.a[i] * solved.a[i] / (q * solved.variance);
+            s + half * (solved.variance / q).ln() + half * (z2 - T::one())
+        });
+        Some((self.score(value, &c.support, state.gamma.len()), errors))
     }
 
     /// The length of the description, in nats: of the good points, by their
     /// likelihood; of which points are outliers; and of their values.
-    fn score(&self, value: T, k: usize, gammas: usize) -> T {
-        let n = self.sample.len();
+    fn score(&self, value: T, support: &[usize], gammas: usize) -> T {
+        let (n, k) = (self.sample.len(), support.len());
+        let far = |&i: &usize| {
+            let size = self.sample.v[i].abs() / constant(0.5 * OUTLIER_RANGE);
+            size.max(T::one()).ln()
+        };
+        let sizes = support.iter().map(far).fold(T::zero(), |s, cost| s + cost + cost);
         let which = (0..k).fold(T::zero(), |s, i| s + (count::<T>(n - i) / count(i + 1)).ln());
         value
             + constant::<T>(GOOD_POINT) * count(n - k)
             + which
             + constant::<T>(OUTLIER_RANGE).ln() * count(k)
+            + sizes
             + cost_of_uneven_noise(gammas, n)
     }
 }

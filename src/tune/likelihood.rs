@@ -363,13 +363,13 @@ mod tests {
                     assert!(off < 1e-6 * difference.abs().max(1.0), "{penalty:?} {trend:?} {i}");
                 }
                 // Of the noise's coefficients, too.
-                let gamma = [0.1, -0.2, 0.05, 0.3];
+                let gamma = [0.1, -0.2, 0.05, 0.3, 0.2];
                 let uneven =
                     |gamma: &[f64]| Sample { noise: sample.noise_with(gamma), ..sample.clone() };
                 let there = uneven(&gamma);
                 let solved = memory.solve(&there, &kernel, lambda, penalty, true).unwrap();
                 memory.gradient(&there, &solved, lambda, penalty, &mut gradient).unwrap();
-                let mut by_gamma = [0.0; 4];
+                let mut by_gamma = [0.0; 5];
                 there.by_gamma(&memory.weights, lambda, &mut by_gamma);
                 for (i, &g) in by_gamma.iter().enumerate() {
                     let moved = |by: f64| {

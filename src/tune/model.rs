@@ -2,18 +2,17 @@
 
 use super::likelihood::Memory;
 use super::parameters;
-use super::sample::{Sample, features_of, row};
+use super::sample::{Sample, features_of, level_of, row};
 use super::standard::Unit;
 use crate::kernel::Tunable;
 use crate::linalg::cholesky;
 use crate::real::{constant, count};
 use crate::regression::r_squared;
 use crate::regression::system::inner_product;
-use crate::stats::upper_quantile;
-use crate::{Error, Kernel, Outlier, Penalty, Points, Real};
+use crate::stats::{ascending, upper_quantile};
+use crate::{Error, Outlier, Penalty, Points, Real};
 use alloc::vec;
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 
 /// A function that [`Tuner`](super::Tuner) has found, with its outliers.
 ///
@@ -118,7 +117,7 @@ impl<T: Real, K: Tunable<T>> Model<T, K> {
         let left_out = (errors.fold(T::zero(), |s, e| s + e * e) / count(m)).sqrt();
         let alpha = match penalty {
             Penalty::Rkhs => solved.a.clone(),
-            Penalty::L2 => combined(&part, &state.kernel, &solved.a),
+            Penalty::L2 => part.times_gram(&state.kernel, &solved.a),
         };
         let mut users_kernel = state.kernel.clone();
         let scales: Vec<T> = units.iter().map(|u| u.scale).collect();
@@ -137,7 +136,11 @@ impl<T: Real, K: Tunable<T>> Model<T, K> {
             slope_variance: part.slope_variance,
             variance: solved.variance,
             gamma: state.gamma,
-            feature_means: super::sample::feature_means(&sample.x, sample.dim),
+            feature_means: {
+                let mut means = super::sample::feature_means(&sample.x, sample.dim);
+                means.push(sample.level_mean);
+                means
+            },
             standard_kernel: state.kernel,
             x: part.x,
             noise: part.noise,
@@ -159,7 +162,7 @@ impl<T: Real, K: Tunable<T>> Model<T, K> {
             model.outliers.push(Outlier { index: i, value: y[i] - model.fitted[i] });
         }
         let size = |o: &Outlier<T>| o.value.abs();
-        model.outliers.sort_by(|a, b| size(b).partial_cmp(&size(a)).unwrap_or(Ordering::Equal));
+        model.outliers.sort_by(|a, b| ascending(&size(b), &size(a)));
         // In standardised units, where no offset costs digits.
         let residual = solved.a.iter().zip(&model.noise).map(|(&a, &w)| lambda * w * a);
         model.r_squared = r_squared(&part.v, &residual.collect::<Vec<T>>(), &[])?;
@@ -223,6 +226,8 @@ impl<T: Real, K: Tunable<T>> Model<T, K> {
             v: vec![T::zero(); m],
             noise: self.noise.clone(),
             features: vec![],
+            is_atom: vec![],
+            level_mean: T::zero(),
         };
         let mut memory = Memory::new();
         let solved = memory
@@ -359,17 +364,6 @@ impl<T: Real, K: Tunable<T>> Model<T, K> {
 /// Points at which the relevance of the inputs is measured, at the most.
 const RELEVANCE_POINTS: usize = 200;
 
-/// $K a$.
-fn combined<T: Real, K: Kernel<T>>(sample: &Sample<T>, kernel: &K, a: &[T]) -> Vec<T> {
-    let points = Points::of_dim(&sample.x, sample.dim);
-    let mut row = vec![T::zero(); sample.len()];
-    let products = points.iter().map(|point| {
-        kernel.evaluate_row(point, points, &mut row);
-        inner_product(&row, a)
-    });
-    products.collect()
-}
-
 /// The posterior of a model's function, ready to be asked at any point.
 ///
 /// With $k_i = \kappa(x, x_i)$ and $h$ the basis functions at $x$,
@@ -400,7 +394,7 @@ impl<T: Real, K: Tunable<T>> Uncertainty<'_, T, K> {
             Penalty::Rkhs => model.standard_kernel.evaluate(&z, &z),
             Penalty::L2 => {
                 let own = inner_product(&k, &k);
-                k = combined(&self.sample, &model.standard_kernel, &k);
+                k = self.sample.times_gram(&model.standard_kernel, &k);
                 own
             }
         };
@@ -427,7 +421,9 @@ impl<T: Real, K: Tunable<T>> Uncertainty<'_, T, K> {
 
     fn noise_at(&self, z: &[T]) -> T {
         let model = self.model;
-        let phi = features_of(z).zip(&model.feature_means).map(|(phi, &mean)| phi - mean);
+        let level = level_of(model.standardised_value(z));
+        let phi = features_of(z).chain([level]).zip(&model.feature_means);
+        let phi = phi.map(|(phi, &mean)| phi - mean);
         phi.zip(&model.gamma).fold(T::zero(), |s, (phi, &g)| s + phi * g).exp()
     }
 }

@@ -50,6 +50,11 @@ impl<T: Real, K: Tunable<T>> State<T, K> {
         Self { kernel, log_lambda: lambda.ln(), slope_variance, gamma: vec![] }
     }
 
+    /// The same with noise that may depend on so many features, and does not yet.
+    pub(super) fn with_uneven_noise(&self, features: usize) -> Self {
+        Self { gamma: vec![T::zero(); features], ..self.clone() }
+    }
+
     pub(super) fn lambda(&self) -> T {
         self.log_lambda.exp()
     }

@@ -16,11 +16,10 @@ use crate::real::{constant, count};
 use crate::regression::greedy::{self, ResidualMaker};
 use crate::regression::stop::extreme_deviation;
 use crate::regression::workspace::{Growing, Parts, Storage};
-use crate::stats::{DEVIATION_PER_MEDIAN, median};
+use crate::stats::{DEVIATION_PER_MEDIAN, ascending, median};
 use crate::{Error, Real};
 use alloc::vec;
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 
 /// Leverage is high from so many times its mean on.
 const HIGH_LEVERAGE: f64 = 1.5;
@@ -139,7 +138,7 @@ fn of_high_leverage<T: Real>(
     let sum = inside.iter().fold(T::zero(), |sum, &(leverage, _)| sum + leverage);
     let high = sum * constant(HIGH_LEVERAGE) / count(inside.len().max(1));
     inside.retain(|&(leverage, _)| leverage > high);
-    inside.sort_by(|a, b| b.0.partial_cmp(&a.0).unwrap_or(Ordering::Equal));
+    inside.sort_by(|a, b| ascending(&b.0, &a.0));
     inside.truncate((n / 2).saturating_sub(support.len()));
     inside.into_iter().map(|(_, i)| i)
 }

@@ -24,7 +24,7 @@ use crate::linalg::multiply;
 use crate::real::{constant, count};
 use crate::regression::greedy::{self, ResidualMaker};
 use crate::regression::workspace::{Growing, Parts, Storage};
-use crate::stats::{DEVIATION_PER_MEDIAN, median};
+use crate::stats::{DEVIATION_PER_MEDIAN, ascending};
 use crate::{Real, StopReason, StopRule, regression::Progress};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -132,13 +132,16 @@ struct Odds<'a, T> {
 
 impl<T: Real> Odds<'_, T> {
     /// $s$, by the likelihood or by the median of the studentised residuals in `z`.
-    fn scale(&self, energy: T, z: &mut [T], k: usize) -> T {
-        let n = z.len();
-        let scale = (energy.max(T::zero()) / self.sample.freedom(n - k)).sqrt();
+    fn scale(&self, energy: T, z: &mut [T], taken: &[usize]) -> T {
+        let freedom = self.sample.freedom(z.len() - taken.len());
+        let scale = (energy.max(T::zero()) / freedom).sqrt();
+        if self.sample.has_atoms() {
+            return scale.max(constant::<T>(DEVIATION_PER_MEDIAN) * self.sample.middle(z, taken));
+        }
         if !self.setting.robust {
             return scale;
         }
-        let middle = constant::<T>(DEVIATION_PER_MEDIAN) * median(z, k);
+        let middle = constant::<T>(DEVIATION_PER_MEDIAN) * self.sample.middle(z, taken);
         middle.min(scale).max(constant::<T>(SMALLEST) * scale)
     }
 }
@@ -156,7 +159,7 @@ impl<T: Real> StopRule<T> for Odds<'_, T> {
                 extreme = (*z, variance);
             }
         }
-        self.scale = self.scale(energy, progress.scratch, k);
+        self.scale = self.scale(energy, progress.scratch, progress.outliers);
         let (z, variance) = extreme;
         let deviation = (self.scale / variance.sqrt()).max(self.setting.floor);
         let error = z / variance.sqrt();
@@ -204,7 +207,7 @@ pub(super) fn second_look<T: Real>(
     let mut inside: Vec<(T, usize)> =
         (0..n).filter(|i| !support.contains(i)).map(|i| (storage.variances[i], i)).collect();
     // The least of all Q_ii has the highest leverage; its mean is the mean of 1 - lambda Q_ii.
-    inside.sort_by(|a, b| a.0.partial_cmp(&b.0).unwrap_or(core::cmp::Ordering::Equal));
+    inside.sort_by(|a, b| ascending(&a.0, &b.0));
     let mean = inside.iter().fold(T::zero(), |s, x| s + x.0) / count(inside.len().max(1));
     let largest = inside.last()?.0;
     // Leverage 1 - Q_ii / max Q_ii stands in for 1 - lambda Q_ii.
@@ -221,7 +224,7 @@ pub(super) fn second_look<T: Real>(
         storage.residual.iter().zip(&storage.variances).map(|(r, v)| r.abs() / v.sqrt()).collect();
     let energy = inner(&storage.residual, &sample.v);
     let rule = Odds { sample, setting, scale: T::one() };
-    let scale = rule.scale(energy, &mut z, out.len());
+    let scale = rule.scale(energy, &mut z, &out);
     let mut removed = Removed::new(&mut storage, sample, setting, scale)?;
     removed.put_back(Order::Surest, T::one());
     Some(removed.left())

@@ -1,6 +1,6 @@
 //! Models from files, checked.
 
-use super::sample::FEATURES;
+use super::sample::features_len;
 use super::{Model, Unit};
 use crate::Penalty;
 use crate::kernel::Tunable;
@@ -56,9 +56,13 @@ impl<T: Real, K: Tunable<T>> TryFrom<Shadow<T, K>> for Model<T, K> {
         Error::check_len("coefficients", read.alpha.len(), m)?;
         Error::check_len("variances of the noise", read.noise.len(), m)?;
         Error::check_len("fitted values", read.fitted.len(), n)?;
-        Error::check_len("means of features", read.feature_means.len(), FEATURES * dim)?;
+        Error::check_len("means of features", read.feature_means.len(), features_len(dim))?;
         if !read.gamma.is_empty() {
-            Error::check_len("coefficients of the noise", read.gamma.len(), FEATURES * dim)?;
+            // The last one is that of the level, on which it may not depend.
+            let expected = features_len(dim);
+            let without = read.gamma.len() + 1 == expected;
+            let found = if without { expected } else { read.gamma.len() };
+            Error::check_len("coefficients of the noise", found, expected)?;
         }
         if read.beta.len() != 1 && read.beta.len() != 1 + dim || read.free > read.beta.len() {
             return Err(Refused::Parts("a bias and slopes for another number of inputs"));

@@ -15,10 +15,9 @@ use super::sample::Sample;
 use crate::Real;
 use crate::kernel::Tunable;
 use crate::real::{constant, count};
-use crate::stats::{DEVIATION_PER_MEDIAN, median};
+use crate::stats::{DEVIATION_PER_MEDIAN, ascending};
 use alloc::vec;
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 
 /// Lengths on a line, in robust deviations of the input: from a few samples to
 /// nearly all of them.
@@ -65,7 +64,7 @@ pub(super) fn starts<T: Real, K: Tunable<T>>(
             found.extend(select_and_settle(engine, state, &[], rough));
         }
     }
-    found.sort_by(|a, b| a.score.partial_cmp(&b.score).unwrap_or(Ordering::Equal));
+    found.sort_by(|a, b| ascending(&a.score, &b.score));
     let mut distinct: Vec<Candidate<T, K>> = vec![];
     for candidate in found {
         if distinct.iter().all(|d| d.support != candidate.support) {
@@ -73,6 +72,24 @@ pub(super) fn starts<T: Real, K: Tunable<T>>(
         }
     }
     distinct
+}
+
+/// States with each of the lengths.
+pub(super) fn states<T: Real, K: Tunable<T>>(
+    engine: &Engine<'_, T>,
+    kernel: &K,
+) -> Vec<State<T, K>> {
+    let dim = engine.sample.dim;
+    let unit = count::<T>(dim).sqrt();
+    let lengths: &[f64] = if dim == 1 { &ON_A_LINE } else { &IN_SPACE };
+    lengths
+        .iter()
+        .map(|&length| {
+            let mut state = State::of(kernel.clone(), engine.fixed_lambda);
+            state.set_lengths(unit * constant(length));
+            state
+        })
+        .collect()
 }
 
 fn select_and_settle<T: Real, K: Tunable<T>>(
@@ -105,8 +122,12 @@ fn least_weight<T: Real, K: Tunable<T>>(
             // The error's variance with the point's own noise, without its weight.
             let variance = q.recip() - lambda * (weighted.noise[i] - base[i]);
             *z = (solved.a[i] / q).abs() / variance.max(lambda * base[i]).sqrt();
+            // A point that nothing is known of but itself agrees with all others.
+            if !z.is_finite() {
+                *z = T::zero();
+            }
         }
-        let scale = constant::<T>(DEVIATION_PER_MEDIAN) * median(&mut z.clone(), 0);
+        let scale = constant::<T>(DEVIATION_PER_MEDIAN) * weighted.middle(&mut z.clone(), &[]);
         let scale = scale.max(engine.floor).max(T::min_positive_value());
         for ((noise, &base), &z) in weighted.noise.iter_mut().zip(base).zip(&z) {
             let z = z / scale;
@@ -115,7 +136,7 @@ fn least_weight<T: Real, K: Tunable<T>>(
     }
     let relative = |i: usize| weighted.noise[i] / base[i];
     let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by(|&a, &b| relative(b).partial_cmp(&relative(a)).unwrap_or(Ordering::Equal));
+    order.sort_by(|&a, &b| ascending(&relative(b), &relative(a)));
     order.truncate((count::<T>(n) * constant(LEFT_OUT)).to_usize().unwrap_or(0));
     order.sort_unstable();
     Some(order)

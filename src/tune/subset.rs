@@ -4,10 +4,10 @@
 //! are neighbours in a few places and show short ones. On a line, points taken at
 //! regular strides would not know of anything shorter than a stride.
 
+use crate::stats::ascending;
 use crate::{Points, Real};
 use alloc::vec;
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 
 /// Places with neighbours.
 const PLACES: usize = 6;
@@ -33,7 +33,7 @@ pub(crate) fn representative<T: Real>(points: Points<'_, T>, most: usize) -> Vec
         if each == 0 {
             break;
         }
-        let order = |a: &(T, usize), b: &(T, usize)| a.partial_cmp(b).unwrap_or(Ordering::Equal);
+        let order = |a: &(T, usize), b: &(T, usize)| ascending(&a.0, &b.0).then(a.1.cmp(&b.1));
         others.select_nth_unstable_by(each - 1, order);
         for &(_, i) in &others[..each] {
             taken[i] = true;

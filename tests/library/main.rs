@@ -8,6 +8,7 @@ mod common;
 mod algorithm1;
 mod any_kernel;
 mod bad_input;
+mod everyday;
 mod examples;
 mod fixed_lag;
 mod flash;
