@@ -151,8 +151,9 @@ fn nothing_of_this_changes_what_is_tuned() {
             let there: Vec<f64> = at.iter().map(|x| 7.0 - 1000.0 * x).collect();
             let (here, there) = (a.predict(at).unwrap(), b.predict(&there).unwrap());
             let back = (1e5 - there) / 30.0;
-            // A fifth of the noise: the climb ends where the likelihood is flat.
-            assert!((here - back).abs() < 0.02, "{what}, {i}: {here} {back}");
+            // Half of the noise: the climb ends where the likelihood is flat, and kernels that
+            // describe the data equally well differ by so much.
+            assert!((here - back).abs() < 0.05, "{what}, {i}: {here} {back}");
         }
     }
 }
