@@ -7,14 +7,22 @@ mod literal;
 mod pictures;
 
 use kgard::Error;
-use kgard::denoise::bm3d::{Bm3d, Stage, Transform, Trust};
-use kgard::denoise::{Plane, noise_level};
+use kgard::denoise::bm3d::{Bm3d, Stage, Transform};
+use kgard::denoise::{NoiseSpectrum, Plane, noise_level};
 use pictures::{noise, picture, psnr};
 
 /// A small profile, so that the literal form is quick.
 fn small(block: usize, step: usize, transform: Transform) -> Bm3d<f64> {
-    let stage =
-        Stage { block, step, radius: 5, group: 8, max_distance: 3000.0, beta: 2.0, transform };
+    let stage = Stage {
+        block,
+        step,
+        radius: 5,
+        spacing: 1,
+        group: 8,
+        max_distance: 3000.0,
+        beta: 2.0,
+        transform,
+    };
     let second = Stage { group: 16, max_distance: 400.0, transform: Transform::Dct, ..stage };
     Bm3d { first: stage, second, threshold: 2.7, wiener: true }
 }
@@ -95,36 +103,30 @@ fn channels_are_filtered_in_the_groups_of_the_first() {
     assert!(largest_difference(alone.samples(), fast[1].samples()) > 0.1);
 }
 
+/// Noise of other deviations in each coefficient, and in each channel.
 #[test]
-fn trust_is_used_as_described() {
+fn spectra_are_used_as_described() {
     let (width, height) = (40, 33);
-    let mut z = noisy(width, height, 15.0, 5);
-    let mut trust = vec![1.0; z.len()];
-    for i in (0..z.len()).step_by(7) {
-        z[i] += 60.0;
-        trust[i] = 0.25;
-    }
+    let (a, b) = (noisy(width, height, 15.0, 5), noisy(width, height, 15.0, 6));
     let plane = |z| Plane::new(z, width, height).unwrap();
-    let settings = small(8, 3, Transform::Bior15);
-    let plain = settings.denoise(plane(&z), 15.0).unwrap();
-    for (matching, aggregation) in [(true, false), (false, true), (true, true)] {
-        let used = Trust { plane: plane(&trust), matching, aggregation };
-        let fast = settings.denoise_channels(&[(plane(&z), 15.0)], Some(&used)).unwrap();
-        let slow = literal::bm3d(
-            &settings,
-            &[(&z, 15.0)],
-            width,
-            height,
-            Some((&trust, matching, aggregation)),
-        );
-        assert!(largest_difference(fast[0].samples(), &slow[0]) < 1e-9);
-        assert!(largest_difference(fast[0].samples(), plain.samples()) > 1e-3);
+    let channels = [(plane(&a), 15.0), (plane(&b), 12.0)];
+    let settings = small(8, 3, Transform::Dct);
+    let spectra = [0.2, 0.05].map(|slope: f64| {
+        let q = |v: usize, u: usize| (-slope * (v + 2 * u) as f64).exp() * 1.5;
+        NoiseSpectrum::new(std::array::from_fn(|v| std::array::from_fn(|u| q(v, u)))).unwrap()
+    });
+    let fast = settings.denoise_channels(&channels, Some(&spectra)).unwrap();
+    let literal = spectra.map(|s| s.deviations().map(|row| row.to_vec()).to_vec());
+    let slow = literal::bm3d(&settings, &[(&a, 15.0), (&b, 12.0)], width, height, Some(&literal));
+    let plain = settings.denoise_channels(&channels, None).unwrap();
+    for c in 0..2 {
+        assert!(largest_difference(fast[c].samples(), &slow[c]) < 1e-9);
+        assert!(largest_difference(fast[c].samples(), plain[c].samples()) > 1.0);
     }
-    // Trusting everything is trusting nothing in particular.
-    let all = vec![1.0; z.len()];
-    let used = Trust { plane: plane(&all), matching: true, aggregation: true };
-    let fast = settings.denoise_channels(&[(plane(&z), 15.0)], Some(&used)).unwrap();
-    assert!(largest_difference(fast[0].samples(), plain.samples()) < 1e-9);
+    // White noise with a spectrum is white noise.
+    let white = [NoiseSpectrum::white(1.0); 2];
+    let fast = settings.denoise_channels(&channels, Some(&white)).unwrap();
+    assert_eq!(fast[0].samples(), plain[0].samples());
 }
 
 #[test]
@@ -308,8 +310,10 @@ fn bad_input_is_refused() {
     let sizes = settings.denoise_channels(&[(plane, 1.0), (other, 1.0)], None);
     assert!(matches!(sizes, Err(Error::Length { expected: 20, found: 19, .. })));
     assert!(settings.denoise_rgb([plane, other, plane], [1.0; 3], None).is_err());
-    let trust = Trust { plane: other, matching: true, aggregation: true };
-    assert!(settings.denoise_channels(&[(plane, 1.0)], Some(&trust)).is_err());
+    let spectra = [NoiseSpectrum::white(1.0); 2];
+    assert!(settings.correlated(1.0).denoise_channels(&[(plane, 1.0)], Some(&spectra)).is_err());
+    let refused = settings.denoise_channels(&[(plane, 1.0)], Some(&spectra[..1]));
+    assert!(matches!(refused, Err(Error::Setting { .. })), "its first stage has wavelets");
     assert!(matches!(settings.denoise_channels(&[], None), Err(Error::Empty { .. })));
 
     z[37] = f64::NAN;

@@ -5,6 +5,8 @@
 mod common;
 #[path = "kg_bm3d/literal.rs"]
 mod literal;
+#[path = "kg_bm3d/real.rs"]
+mod real;
 
 use common::problem::Random;
 use kgard::Error;

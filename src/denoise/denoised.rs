@@ -5,6 +5,7 @@ use super::noise_law::NoiseLaw;
 use crate::image::PlaneBuf;
 use crate::{Error, Real};
 use alloc::vec::Vec;
+use core::fmt;
 
 /// A denoised image.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,8 +54,36 @@ pub struct ChannelReport<T> {
     pub noise: Option<T>,
     /// Variance of the noise as a function of the brightness.
     pub law: Option<NoiseLaw<T>>,
+    /// The distance in pixels at which the noise's correlation has fallen to 1/e; zero for white
+    /// noise.
+    pub correlation_length: Option<T>,
+    /// Why the result may be wrong, if there is a reason.
+    pub doubt: Option<Doubt>,
     /// Estimates of KGARD's survey.
     pub conditions: Option<Conditions<T>>,
+}
+
+/// Why a result may be wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
+pub enum Doubt {
+    /// What looks like impulses follows the structure of the picture, and was left alone there.
+    Structure,
+    /// More impulses than the method is made for.
+    ManyImpulses,
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Structure => {
+                "what looks like impulses follows letters, lines or stars, and was left alone there"
+            }
+            Self::ManyImpulses => "more than a third of the pixels look like impulses",
+        })
+    }
 }
 
 impl<T: Real> OutlierMap<T> {
@@ -90,7 +119,15 @@ impl<T: Real> OutlierMap<T> {
 impl<T> ChannelReport<T> {
     /// Of a channel with so many outliers.
     pub(crate) fn new(outliers: usize) -> Self {
-        Self { outliers, lambda: None, noise: None, law: None, conditions: None }
+        Self {
+            outliers,
+            lambda: None,
+            noise: None,
+            law: None,
+            correlation_length: None,
+            doubt: None,
+            conditions: None,
+        }
     }
 }
 

@@ -25,11 +25,14 @@
 //! does not depend on the type of the file.
 
 mod channel;
+mod correlated;
 mod course;
+mod evidence;
 mod randomness;
 mod stabilised;
 
 use self::channel::Channel;
+use self::correlated::{COLOURS, Correlated};
 use self::course::{COST_OF_KGARD, COST_OF_PILOT, Course};
 use self::stabilised::scales;
 use super::bm3d::{Bm3d, Transform, denoise_image};
@@ -37,6 +40,7 @@ use super::dead_lines;
 use super::denoised::Denoised;
 use super::denoiser::Denoiser;
 use super::noise_law::NoiseLaw;
+use super::noise_spectrum::NoiseSpectrum;
 use super::plan::DenoisePlan;
 use super::units::{RANGE, Units, mark_gross};
 use super::watch::Watch;
@@ -45,8 +49,6 @@ use crate::real::constant;
 use crate::{Error, Kernel, Matern32, Real};
 use alloc::vec::Vec;
 
-/// Red, green and blue are filtered together.
-const COLOURS: usize = 3;
 /// Rounds of the loop at least, and at most where impulses are still among the residuals.
 const ROUNDS: (usize, usize) = (3, 6);
 /// How often the first pilot is judged by: the model begins with nothing but KGARD's marks.
@@ -66,6 +68,7 @@ pub struct KgBm3d<T, K = Matern32<T>> {
     denoiser: Denoiser<T, K>,
     noise: Option<T>,
     law: Option<NoiseLaw<T>>,
+    shape: Option<NoiseSpectrum<T>>,
     refinements: usize,
     peak: T,
 }
@@ -74,15 +77,22 @@ impl<T: Real> KgBm3d<T> {
     /// Everything automatic. `peak` is the greatest sample: with settings of KGARD that are given
     /// in samples, the unit is 0 to `peak`. Without such settings the result does not depend on it.
     pub fn new(peak: T) -> Self {
-        Self { denoiser: Denoiser::new(), noise: None, law: None, refinements: ROUNDS.1, peak }
+        Self {
+            denoiser: Denoiser::new(),
+            noise: None,
+            law: None,
+            shape: None,
+            refinements: ROUNDS.1,
+            peak,
+        }
     }
 }
 
 impl<T: Real, K: Kernel<T>> KgBm3d<T, K> {
     /// KGARD's own settings.
     pub fn kgard<L: Kernel<T>>(self, denoiser: Denoiser<T, L>) -> KgBm3d<T, L> {
-        let Self { noise, law, refinements, peak, .. } = self;
-        KgBm3d { denoiser, noise, law, refinements, peak }
+        let Self { noise, law, shape, refinements, peak, .. } = self;
+        KgBm3d { denoiser, noise, law, shape, refinements, peak }
     }
 
     /// The standard deviation of the noise, for BM3D; estimated after the
@@ -96,6 +106,14 @@ impl<T: Real, K: Kernel<T>> KgBm3d<T, K> {
     /// [`noise`](Self::noise) is given.
     pub fn noise_law(mut self, law: NoiseLaw<T>) -> Self {
         self.law = Some(law);
+        self
+    }
+
+    /// The spectrum of the noise, but for its size, which is that of [`noise`](Self::noise) or
+    /// [`noise_law`](Self::noise_law), or estimated. Without this the spectrum is estimated, and
+    /// noise of a given deviation is taken for white.
+    pub fn noise_spectrum(mut self, spectrum: NoiseSpectrum<T>) -> Self {
+        self.shape = Some(spectrum);
         self
     }
 
@@ -120,6 +138,10 @@ impl<T: Real, K: Kernel<T>> KgBm3d<T, K> {
             Error::check_positive("gain of the noise", law.gain)?;
             Error::check_finite("floor of the noise", &[law.floor])?;
         }
+        let deviation = self.shape.map(|shape| shape.deviation());
+        if let Some(deviation) = deviation {
+            Error::check_positive("deviation of the noise's spectrum", deviation)?;
+        }
         let peak = self.peak;
         Error::check_positive("peak", peak)?;
         Ok(KgBm3dPlan {
@@ -127,6 +149,7 @@ impl<T: Real, K: Kernel<T>> KgBm3d<T, K> {
             units: self.denoiser.is_in_samples().then(|| Units::of_peak(peak)),
             noise: self.noise,
             law: self.law,
+            shape: self.shape.zip(deviation).map(|(shape, d)| shape.scaled(d.recip())),
             refinements: self.refinements,
         })
     }
@@ -149,14 +172,24 @@ pub struct KgBm3dPlan<T> {
     units: Option<Units<T>>,
     noise: Option<T>,
     law: Option<NoiseLaw<T>>,
+    shape: Option<NoiseSpectrum<T>>,
     refinements: usize,
+}
+
+/// Channels that are filtered together, their units, and their noise where it is not white and
+/// independent.
+#[derive(Debug, Clone)]
+struct Group<'a, T> {
+    units: Units<T>,
+    channels: Vec<Channel<'a, T>>,
+    correlated: Option<Correlated<T>>,
 }
 
 /// An image between KGARD and BM3D.
 #[derive(Debug, Clone)]
 pub struct Repaired<'a, T> {
-    /// Three colours, or single channels; with their units.
-    groups: Vec<(Units<T>, Vec<Channel<'a, T>>)>,
+    /// Three colours, or single channels.
+    groups: Vec<Group<'a, T>>,
     keep: Option<Plane<'a, bool>>,
 }
 
@@ -208,18 +241,19 @@ impl<T: Real> KgBm3dPlan<T> {
         progress: Watch<'_>,
     ) -> Result<Repaired<'a, T>, Error> {
         let mut course = Course::new(image.len(), ROUNDS.0, progress);
-        self.repair_by(image, masks, |channel, masks| {
+        self.repair_by(image, masks, |channel, masks, noise| {
             course.begin(1, COST_OF_KGARD);
-            self.kgard.denoise_units(channel, masks)
+            self.kgard.denoise_units(channel, masks, noise)
         })
     }
 
-    /// The same with KGARD done by `kgard`, wherever that is.
+    /// The same with KGARD done by `kgard`, wherever that is; it is told the noise in units where
+    /// its own estimate, for white noise, would be wrong.
     pub(crate) fn repair_by<'a>(
         &self,
         image: &[Plane<'a, T>],
         masks: Masks<'a>,
-        mut kgard: impl FnMut(Plane<'_, T>, Masks<'_>) -> Result<Denoised<T>, Error>,
+        mut kgard: impl FnMut(Plane<'_, T>, Masks<'_>, Option<T>) -> Result<Denoised<T>, Error>,
     ) -> Result<Repaired<'a, T>, Error> {
         let first = image.first().ok_or(Error::Empty { what: "image" })?;
         for channel in image {
@@ -246,12 +280,17 @@ impl<T: Real> KgBm3dPlan<T> {
             let planes = seen.iter().map(|samples| Plane::contiguous(&samples[..], width, height));
             let planes: Vec<_> = planes.zip(&bad).map(|(c, bad)| (c, &bad[..])).collect();
             let units = self.units.map_or_else(|| Units::of_image(&planes), Ok)?;
+            let correlated = self.correlated(&planes)?;
+            let deviations = correlated.as_ref().and_then(|c| c.deviations.as_ref());
+            let deviation = |i: usize| deviations.map(|deviations| deviations[i]);
             let mut found = Vec::with_capacity(image.len());
-            for (seen, bad) in seen.into_iter().zip(&bad) {
+            for (i, (seen, bad)) in seen.into_iter().zip(&bad).enumerate() {
                 let samples: Vec<T> = seen.into_iter().map(|y| units.of(y)).collect();
                 let seen = Plane::contiguous(&bad[..], width, height);
                 let known = Masks { bad: bad.contains(&true).then_some(seen), keep: masks.keep };
-                let result = kgard(Plane::contiguous(&samples, width, height), known)?;
+                let plane = Plane::contiguous(&samples, width, height);
+                let noise = deviation(i).map(|deviation| units.of_difference(deviation));
+                let result = kgard(plane, known, noise)?;
                 found.push((samples, result));
             }
             let restored = found.iter().flat_map(|(_, found)| found.channels[0].samples());
@@ -273,9 +312,11 @@ impl<T: Real> KgBm3dPlan<T> {
                     for u in found.outliers.values[0].samples_mut() {
                         *u = inner.of_difference(*u);
                     }
-                    Channel::new(channel, samples, bad, masks.keep, &found, scale)
+                    let told = deviation(i).map(|deviation| whole.of_difference(deviation));
+                    Channel::new(channel, samples, bad, masks.keep, &found, scale, told)
                 });
-            Ok((whole, channels.collect::<Result<_, Error>>()?))
+            let channels = channels.collect::<Result<_, Error>>()?;
+            Ok(Group { units: whole, channels, correlated })
         };
         let groups = image.chunks(together).map(&mut group).collect::<Result<_, Error>>()?;
         Ok(Repaired { groups, keep: masks.keep })
@@ -299,24 +340,38 @@ impl<T: Real> KgBm3dPlan<T> {
         progress: Watch<'_>,
     ) -> Result<Denoised<T>, Error> {
         let mut result = Denoised::empty();
-        let channels = repaired.groups.iter().map(|(_, channels)| channels.len()).sum();
+        let channels = repaired.groups.iter().map(|group| group.channels.len()).sum();
         let mut course = Course::new(channels, ROUNDS.0, progress).after_kgard();
-        for (units, mut channels) in repaired.groups {
+        for Group { units, mut channels, correlated } in repaired.groups {
             let one = self.law.map(|_| T::one());
             let told = self.noise.or(one).map(|noise| units.of_difference(noise));
-            let filtered = self.refine(&mut channels, told, &mut course)?;
-            for (channel, filtered) in channels.into_iter().zip(filtered) {
-                result.append(channel.finish(filtered, units, repaired.keep, self.noise));
+            let filtered = self.refine(&mut channels, correlated.as_ref(), told, &mut course)?;
+            for (i, (channel, filtered)) in channels.into_iter().zip(filtered).enumerate() {
+                let length = correlated.as_ref().map_or(T::zero(), |c| c.lengths[i]);
+                result.append(channel.finish(filtered, units, repaired.keep, self.noise, length));
             }
         }
         course.end();
         Ok(result)
     }
 
+    /// The noise of channels, where it is told or seen not to be white and independent.
+    fn correlated(
+        &self,
+        channels: &[(Plane<'_, T>, &[bool])],
+    ) -> Result<Option<Correlated<T>>, Error> {
+        match (self.shape, self.noise.or(self.law.map(|_| T::one()))) {
+            (Some(shape), told) => Correlated::of_shape(channels, shape, told).map(Some),
+            (None, Some(_)) => Ok(None),
+            (None, None) => Correlated::estimate(channels),
+        }
+    }
+
     /// The loop on channels that are filtered together. The noise is estimated unless it is `told`.
     fn refine(
         &self,
         channels: &mut [Channel<'_, T>],
+        correlated: Option<&Correlated<T>>,
         told: Option<T>,
         course: &mut Course<'_>,
     ) -> Result<Vec<PlaneBuf<T>>, Error> {
@@ -325,7 +380,7 @@ impl<T: Real> KgBm3dPlan<T> {
             let strength =
                 |channel: &Channel<'_, T>| channel.strength.max(constant(LEAST_STRENGTH));
             course.begin(channels.len(), COST_OF_PILOT);
-            let pilots = filter(channels, strength, |sigma| pilot(sigma, range))?;
+            let pilots = filter(channels, correlated, strength, |sigma| pilot(sigma, range))?;
             for (channel, pilot) in channels.iter_mut().zip(&pilots) {
                 channel.judge(pilot.samples(), told, if round == 1 { FIRST_PASSES } else { 1 })?;
             }
@@ -340,7 +395,7 @@ impl<T: Real> KgBm3dPlan<T> {
             }
             channel.noise = told.map_or_else(|| channel.noise_level(), Ok)?;
         }
-        filter(channels, |channel| channel.noise, |sigma| Bm3d::for_noise(sigma, range))
+        filter(channels, correlated, |channel| channel.noise, |sigma| Bm3d::for_noise(sigma, range))
     }
 }
 
@@ -361,11 +416,19 @@ fn known_to_be_bad<T: Real>(channel: Plane<'_, T>, masks: Masks<'_>) -> Vec<bool
 /// BM3D of the cleaned channels, for noise of deviation `sigma`.
 fn filter<'b, T: Real>(
     channels: &[Channel<'b, T>],
+    correlated: Option<&Correlated<T>>,
     sigma: impl Fn(&Channel<'b, T>) -> T,
     settings: impl Fn(T) -> Bm3d<T>,
 ) -> Result<Vec<PlaneBuf<T>>, Error> {
     let planes = channels.iter().map(|channel| (channel.cleaned(), sigma(channel)));
-    denoise_image(&planes.collect::<Vec<_>>(), settings)
+    let spectra = correlated.and_then(|correlated| correlated.spectra.as_deref());
+    let lengths = correlated.iter().flat_map(|correlated| correlated.lengths.iter().copied());
+    let length = lengths.fold(T::zero(), T::max);
+    let settings = |sigma| {
+        let settings = settings(sigma);
+        if spectra.is_some() { settings.correlated(length) } else { settings }
+    };
+    denoise_image(&planes.collect::<Vec<_>>(), spectra, settings)
 }
 
 /// A BM3D to judge by.

@@ -54,7 +54,7 @@ const ROUNDS: usize = 12;
 const KNOWN_ONE_IN: usize = 4;
 
 /// The median of |x| for a normal variable of deviation one.
-const NORMAL_MEDIAN: f64 = 0.674_489_750_196_081_7;
+pub(super) const NORMAL_MEDIAN: f64 = 0.674_489_750_196_081_7;
 
 /// The deviation of white Gaussian noise in an image, in the unit of its
 /// pixels.

@@ -508,7 +508,7 @@ impl<T: Real + Send + Sync> PaperKgBm3dPlan<T> {
             report.noise = Some(noise);
             report.law = Some(NoiseLaw::new(T::zero(), noise * noise));
         }
-        let channels = denoise_image(&noisy, |sigma| Bm3d::for_noise(sigma, self.peak))?;
+        let channels = denoise_image(&noisy, None, |sigma| Bm3d::for_noise(sigma, self.peak))?;
         Ok(Denoised { channels, ..repaired })
     }
 }

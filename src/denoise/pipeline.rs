@@ -119,15 +119,18 @@ impl<T: Real + Send + Sync> DenoisePlan<T> {
         run.finish()
     }
 
-    /// The same as [`denoise`](Self::denoise) for samples that are in units already.
+    /// The same as [`denoise`](Self::denoise) for samples that are in units already, whose `noise`
+    /// may be known.
     pub(super) fn denoise_units(
         &self,
         image: Plane<'_, T>,
         masks: Masks<'_>,
+        noise: Option<T>,
     ) -> Result<Denoised<T>, Error> {
         let band = Band { rows: image, masks, top: 0, height: image.height() };
         let rows = 0..self.grid(image.width(), image.height())?.rows();
-        let conditions = self.survey(band, rows.clone(), SampleRange::units())?.conditions()?;
+        let survey = self.survey(band, rows.clone(), SampleRange::units())?;
+        let conditions = survey.with_known_noise(noise).conditions()?;
         self.process(band, rows, &conditions)
     }
 }

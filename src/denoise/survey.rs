@@ -84,6 +84,11 @@ impl<T: Real> Survey<T> {
         Self { known_noise, ..self }
     }
 
+    /// The same with the noise in units, if there is one that is known.
+    pub(crate) fn with_known_noise(self, noise: Option<T>) -> Self {
+        Self { known_noise: noise.or(self.known_noise), ..self }
+    }
+
     /// Counts the pixels of rows that look like impulses at first sight, by what they are off
     /// by.
     fn count_suspects(&mut self, image: &Rows<T>, rows: Range<usize>) {

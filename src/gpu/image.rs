@@ -67,7 +67,7 @@ impl GpuDenoisePlan<'_> {
         let band = Band { rows: image, masks, top: 0, height: image.height() };
         let rows = 0..self.plan.grid(image.width(), image.height())?.rows();
         let range = self.plan.range(band, rows)?.range()?;
-        self.denoise_in(range, band)
+        self.denoise_in(range, band, None)
     }
 
     /// Denoises the channels of an image, each by itself.
@@ -95,18 +95,21 @@ impl GpuDenoisePlan<'_> {
         &self,
         image: Plane<'_, f32>,
         masks: Masks<'_>,
+        noise: Option<f32>,
     ) -> Result<(Denoised<f32>, GpuReport), crate::Error> {
         let band = Band { rows: image, masks, top: 0, height: image.height() };
-        self.denoise_in(SampleRange::units(), band)
+        self.denoise_in(SampleRange::units(), band, noise)
     }
 
     fn denoise_in(
         &self,
         range: SampleRange<f32>,
         band: Band<'_, f32>,
+        noise: Option<f32>,
     ) -> Result<(Denoised<f32>, GpuReport), crate::Error> {
         let rows = 0..self.plan.grid(band.rows.width(), band.height)?.rows();
-        let conditions = self.plan.survey(band, rows.clone(), range)?.conditions()?;
+        let survey = self.plan.survey(band, rows.clone(), range)?;
+        let conditions = survey.with_known_noise(noise).conditions()?;
         self.process(band, rows, &conditions)
     }
 

@@ -51,8 +51,8 @@ impl GpuKgBm3dPlan<'_> {
         masks: Masks<'a>,
     ) -> Result<(Repaired<'a, f32>, GpuReport), Error> {
         let mut report = GpuReport::default();
-        let repaired = self.plan.repair_by(image, masks, |channel, masks| {
-            let (denoised, part) = self.kgard.denoise_units(channel, masks)?;
+        let repaired = self.plan.repair_by(image, masks, |channel, masks, noise| {
+            let (denoised, part) = self.kgard.denoise_units(channel, masks, noise)?;
             report.add(part);
             Ok(denoised)
         })?;

@@ -60,6 +60,8 @@ struct ChannelReport<T> {
     lambda: Option<T>,
     noise: Option<T>,
     law: Option<denoise::NoiseLaw<T>>,
+    correlation_length: Option<T>,
+    doubt: Option<denoise::Doubt>,
     conditions: Option<denoise::Conditions<T>>,
 }
 
@@ -69,7 +71,8 @@ impl<T: Real> TryFrom<ChannelReport<T>> for denoise::ChannelReport<T> {
     type Error = Error;
 
     fn try_from(read: ChannelReport<T>) -> Result<Self, Error> {
-        let ChannelReport { outliers, lambda, noise, law, conditions } = read;
+        let ChannelReport { outliers, lambda, noise, law, correlation_length, doubt, conditions } =
+            read;
         if let Some(lambda) = lambda {
             check_deviation("lambda", lambda)?;
         }
@@ -80,7 +83,10 @@ impl<T: Real> TryFrom<ChannelReport<T>> for denoise::ChannelReport<T> {
             check_deviation("gain of the noise", law.gain)?;
             Error::check_finite("floor of the noise", &[law.floor])?;
         }
-        Ok(Self { outliers, lambda, noise, law, conditions })
+        if let Some(length) = correlation_length {
+            check_deviation("correlation length", length)?;
+        }
+        Ok(Self { outliers, lambda, noise, law, correlation_length, doubt, conditions })
     }
 }
 
@@ -174,12 +180,29 @@ impl<T: Real, K: Kernel<T>> TryFrom<Denoiser<T, K>> for denoise::Denoiser<T, K> 
 }
 
 #[derive(Deserialize)]
+struct NoiseSpectrum<T> {
+    deviations: [[T; 8]; 8],
+}
+
+read_by_shadow!(NoiseSpectrum<T> => denoise::NoiseSpectrum<T>, T: Real);
+
+impl<T: Real> TryFrom<NoiseSpectrum<T>> for denoise::NoiseSpectrum<T> {
+    type Error = Error;
+
+    fn try_from(read: NoiseSpectrum<T>) -> Result<Self, Error> {
+        Self::new(read.deviations)
+    }
+}
+
+#[derive(Deserialize)]
 #[serde(bound(deserialize = "T: Real + Deserialize<'de>, K: Kernel<T> + Deserialize<'de>"))]
 struct KgBm3d<T, K> {
     denoiser: denoise::Denoiser<T, K>,
     noise: Option<T>,
     #[serde(default)]
     law: Option<denoise::NoiseLaw<T>>,
+    #[serde(default)]
+    shape: Option<denoise::NoiseSpectrum<T>>,
     refinements: usize,
     peak: T,
 }
@@ -197,6 +220,9 @@ impl<T: Real, K: Kernel<T>> TryFrom<KgBm3d<T, K>> for denoise::KgBm3d<T, K> {
             Error::check_positive("gain of the noise", law.gain)?;
             Error::check_finite("floor of the noise", &[law.floor])?;
             settings = settings.noise_law(law);
+        }
+        if let Some(shape) = read.shape {
+            settings = settings.noise_spectrum(shape);
         }
         let Some(noise) = read.noise else { return Ok(settings) };
         check_deviation("noise", noise)?;
@@ -277,6 +303,7 @@ struct Stage<T> {
     block: usize,
     step: usize,
     radius: usize,
+    spacing: usize,
     group: usize,
     #[serde(with = "super::unlimited")]
     max_distance: T,
@@ -290,8 +317,8 @@ impl<T: Real> TryFrom<Stage<T>> for bm3d::Stage<T> {
     type Error = Error;
 
     fn try_from(read: Stage<T>) -> Result<Self, Error> {
-        let Stage { block, step, radius, group, max_distance, beta, transform } = read;
-        let stage = Self { block, step, radius, group, max_distance, beta, transform };
+        let Stage { block, step, radius, spacing, group, max_distance, beta, transform } = read;
+        let stage = Self { block, step, radius, spacing, group, max_distance, beta, transform };
         stage.check()?;
         Ok(stage)
     }

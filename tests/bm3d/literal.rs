@@ -3,7 +3,7 @@
 
 use kgard::denoise::bm3d::{Bm3d, Stage, Transform};
 
-type Matrix = Vec<Vec<f64>>;
+pub type Matrix = Vec<Vec<f64>>;
 
 struct Image {
     pixels: Vec<f64>,
@@ -34,32 +34,30 @@ impl Image {
     }
 }
 
-/// All channels through both stages; the trust, and whether it is used in
-/// matching and in aggregation.
+/// All channels through both stages; the deviations of the coefficients of each channel's noise, as
+/// multiples of its deviation, if it is not white.
 pub fn bm3d(
     settings: &Bm3d<f64>,
     channels: &[(&[f64], f64)],
     width: usize,
     height: usize,
-    trust: Option<(&[f64], bool, bool)>,
+    spectra: Option<&[Matrix]>,
 ) -> Vec<Vec<f64>> {
     let noisy: Vec<&[f64]> = channels.iter().map(|c| c.0).collect();
     let sigmas: Vec<f64> = channels.iter().map(|c| c.1).collect();
     let size = (width, height);
     let levels: Vec<f64> = sigmas.iter().map(|s| settings.threshold * s).collect();
-    let expected = 2.0 * sigmas[0] * sigmas[0];
-    let ones = vec![1.0; width * height];
-    let (values, matching, aggregation) = trust.unwrap_or((&ones, false, false));
-    let in_sums = if aggregation { values } else { &ones[..] };
-    let in_matching = if matching { values } else { &ones[..] };
+    let white = |n: usize| vec![vec![1.0; n]; n];
+    let spectrum = |c: usize, stage: &Stage<f64>| match spectra {
+        Some(spectra) => spectra[c].clone(),
+        None => white(stage.block),
+    };
     let basic = stage(
         &settings.first,
         noisy[0],
-        (in_matching, in_sums),
-        expected,
         &noisy,
         size,
-        |c, group, _| threshold(group, levels[c]),
+        |c, group, _| threshold(group, levels[c], &spectrum(c, &settings.first)),
         &noisy,
     );
     if !settings.wiener {
@@ -69,11 +67,11 @@ pub fn bm3d(
     stage(
         &settings.second,
         basic[0],
-        (&ones, in_sums),
-        0.0,
         &noisy,
         size,
-        |c, group, basic| wiener(group, basic, sigmas[c] * sigmas[c]),
+        |c, group, basic| {
+            wiener(group, basic, sigmas[c] * sigmas[c], &spectrum(c, &settings.second))
+        },
         &basic,
     )
 }
@@ -82,8 +80,6 @@ pub fn bm3d(
 fn stage(
     stage: &Stage<f64>,
     guide: &[f64],
-    (in_matching, in_sums): (&[f64], &[f64]),
-    expected: f64,
     noisy: &[&[f64]],
     (width, height): (usize, usize),
     shrink: impl Fn(usize, &mut [Matrix], &[Matrix]) -> f64,
@@ -91,7 +87,7 @@ fn stage(
 ) -> Vec<Vec<f64>> {
     let n = stage.block;
     let image = |pixels: &[f64]| Image::new(pixels, width, height, stage);
-    let (guide, trust, sum_trust) = (image(guide), image(in_matching), image(in_sums));
+    let guide = image(guide);
     let noisy: Vec<Image> = noisy.iter().map(|p| image(p)).collect();
     let basic: Vec<Image> = basic.iter().map(|p| image(p)).collect();
     let (w, h) = (guide.width, guide.height);
@@ -100,7 +96,7 @@ fn stage(
     let mut sums = vec![(vec![0.0; w * h], vec![0.0; w * h]); noisy.len()];
     for y in (0..=h - n).step_by(stage.step) {
         for x in (0..=w - n).step_by(stage.step) {
-            let group = matches(stage, &guide, &trust, expected, x, y);
+            let group = matches(stage, &guide, x, y);
             for (c, (above, below)) in sums.iter_mut().enumerate() {
                 let spectrum = |image: &Image| {
                     let mut blocks: Vec<Matrix> =
@@ -113,11 +109,9 @@ fn stage(
                 across(&mut blocks, &transpose(&haar(group.len())));
                 for (&(x, y), block) in group.iter().zip(&blocks) {
                     let block = both(&inverse, block);
-                    let mean =
-                        sum_trust.block(x, y, n).iter().flatten().sum::<f64>() / (n * n) as f64;
                     for r in 0..n {
                         for s in 0..n {
-                            let weight = weight * mean.max(1e-3) * window[r] * window[s];
+                            let weight = weight * window[r] * window[s];
                             above[(y + r) * w + x + s] += weight * block[r][s];
                             below[(y + r) * w + x + s] += weight;
                         }
@@ -138,28 +132,20 @@ fn stage(
 }
 
 /// The reference, and the nearest blocks to it.
-fn matches(
-    stage: &Stage<f64>,
-    guide: &Image,
-    trust: &Image,
-    expected: f64,
-    x: usize,
-    y: usize,
-) -> Vec<(usize, usize)> {
+fn matches(stage: &Stage<f64>, guide: &Image, x: usize, y: usize) -> Vec<(usize, usize)> {
     let (n, r) = (stage.block, stage.radius);
-    let (here, here_trust) = (guide.block(x, y, n), trust.block(x, y, n));
+    let here = guide.block(x, y, n);
     let mut found = Vec::new();
     for v in y.saturating_sub(r)..=(y + r).min(guide.height - n) {
         for u in x.saturating_sub(r)..=(x + r).min(guide.width - n) {
             if (u, v) == (x, y) {
                 continue;
             }
-            let (there, there_trust) = (guide.block(u, v, n), trust.block(u, v, n));
+            let there = guide.block(u, v, n);
             let mut distance = 0.0;
             for i in 0..n {
                 for j in 0..n {
-                    let m = here_trust[i][j] * there_trust[i][j];
-                    distance += m * (here[i][j] - there[i][j]).powi(2) + (1.0 - m) * expected;
+                    distance += (here[i][j] - there[i][j]).powi(2);
                 }
             }
             if distance < stage.max_distance * (n * n) as f64 {
@@ -176,31 +162,35 @@ fn matches(
     group
 }
 
-fn threshold(group: &mut [Matrix], limit: f64) -> f64 {
+fn threshold(group: &mut [Matrix], limit: f64, spectrum: &Matrix) -> f64 {
     let mean = group[0][0][0];
-    let mut kept = 0;
-    for c in group.iter_mut().flatten().flatten() {
-        if c.abs() > limit {
-            kept += 1;
-        } else {
-            *c = 0.0;
+    let mut left = 0.0;
+    for block in &mut *group {
+        for (c, q) in block.iter_mut().flatten().zip(spectrum.iter().flatten()) {
+            if c.abs() > limit * q {
+                left += q * q;
+            } else {
+                *c = 0.0;
+            }
         }
     }
     group[0][0][0] = mean;
-    1.0 / f64::from(kept.max(1))
+    1.0 / f64::max(left, 1.0)
 }
 
-fn wiener(group: &mut [Matrix], basic: &[Matrix], variance: f64) -> f64 {
+fn wiener(group: &mut [Matrix], basic: &[Matrix], variance: f64, spectrum: &Matrix) -> f64 {
     let mean = group[0][0][0];
-    let mut energy = 0.0;
-    let basic = basic.iter().flatten().flatten();
-    for (c, b) in group.iter_mut().flatten().flatten().zip(basic) {
-        let gain = b * b / (b * b + variance);
-        *c *= gain;
-        energy += gain * gain;
+    let mut left = 0.0;
+    for (block, basic) in group.iter_mut().zip(basic) {
+        let pairs = block.iter_mut().flatten().zip(basic.iter().flatten());
+        for ((c, b), q) in pairs.zip(spectrum.iter().flatten()) {
+            let gain = b * b / (b * b + variance * q * q);
+            *c *= gain;
+            left += gain * gain * q * q;
+        }
     }
     group[0][0][0] = mean;
-    1.0 / energy.max(1.0)
+    1.0 / left.max(1.0)
 }
 
 fn product(a: &Matrix, b: &Matrix) -> Matrix {

@@ -2,7 +2,7 @@
 
 use kgard::baselines::Ram;
 use kgard::baselines::rb_rvm::{RbRvm, RbRvmFit};
-use kgard::denoise::bm3d::{Bm3d, Stage, Transform, Trust};
+use kgard::denoise::bm3d::{Bm3d, Stage, Transform};
 use kgard::denoise::*;
 use kgard::kernel::{ParseKernelError, Product, Role, Scaled, Sum};
 use kgard::linalg::cholesky::Extending;
@@ -39,7 +39,7 @@ are_shared! {
     Denoiser<f64>, DenoisePlan<f64>, Denoised<f64>, OutlierMap<f64>, Report<f64>,
     ChannelReport<f64>, KgBm3d<f64>, KgBm3dPlan<f64>, Repaired<'_, f64>,
     PaperKgard<f64>, PaperPlan<f64>, PaperStop<f64>, PaperKgBm3d<f64>, PaperKgBm3dPlan<f64>,
-    Bm3d<f64>, Stage<f64>, Transform, Trust<'_, f64>,
+    Bm3d<f64>, Stage<f64>, Transform, NoiseSpectrum<f64>,
     Extending<'_, f64>,
     Line<f64, Matern32<f64>, 2, 1>, LineFit<f64, Matern32<f64>, 2, 1>,
     FixedLag<f64, Matern32<f64>, 2, 16>, Cleaned<f64>,

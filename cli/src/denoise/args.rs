@@ -12,7 +12,7 @@ use crate::number::{not_negative, positive};
 use crate::output::is_stdout;
 use crate::pictures::{Format, White};
 use clap::Args;
-use kgard::denoise::Grid;
+use kgard::denoise::{Grid, NoiseSpectrum};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -135,6 +135,12 @@ struct Parameters {
         allow_negative_numbers = true
     )]
     noise_floor: Option<f64>,
+    /// Noise that neighbouring pixels share, for KG-BM3D: its correlation length
+    /// in pixels (0 for white noise), or a file with the deviations of the 8 x 8
+    /// DCT coefficients, 8 rows of 8 numbers. The size of the noise is
+    /// --noise-sigma, or estimated
+    #[arg(long, value_name = "PX|FILE", value_parser = spectrum, allow_negative_numbers = true)]
+    noise_psd: Option<NoiseSpectrum<f32>>,
     /// Side of a region in pixels
     #[arg(long, value_name = "N", default_value_t = 12, allow_negative_numbers = true)]
     roi: usize,
@@ -154,6 +160,34 @@ struct Parameters {
     /// The penalty [default: rkhs; for the paper's methods l2]
     #[arg(long, value_enum)]
     regularizer: Option<Norm>,
+}
+
+/// A correlation length, or a file with the deviations of coefficients.
+#[allow(clippy::cast_possible_truncation)]
+fn spectrum(text: &str) -> std::result::Result<NoiseSpectrum<f32>, String> {
+    if let Ok(length) = text.parse::<f32>() {
+        return NoiseSpectrum::gaussian(1.0, length).map_err(|error| error.to_string());
+    }
+    let file = std::fs::read_to_string(text)
+        .map_err(|error| format!("it must be a number of pixels or a readable file: {error}"))?;
+    let numbers: Vec<f32> = file
+        .split(|c: char| c.is_whitespace() || c == ',' || c == ';')
+        .filter(|word| !word.is_empty())
+        .map(|word| word.parse().map_err(|_| format!("`{word}` in the file is not a number")))
+        .collect::<std::result::Result<_, _>>()?;
+    let (rows, rest) = numbers.as_chunks::<8>();
+    let Ok(rows) = <[[f32; 8]; 8]>::try_from(rows) else {
+        return Err(format!("the file must have 8 rows of 8 numbers, not {}", numbers.len()));
+    };
+    if !rest.is_empty() {
+        return Err(format!("the file must have 8 rows of 8 numbers, not {}", numbers.len()));
+    }
+    let spectrum = NoiseSpectrum::new(rows).map_err(|error| error.to_string())?;
+    if spectrum.deviation() > 0.0 {
+        Ok(spectrum)
+    } else {
+        Err("the file must have a deviation above zero".into())
+    }
 }
 
 impl DenoiseArgs {
@@ -183,6 +217,12 @@ impl DenoiseArgs {
         if parameters.noise_gain.is_some() && !matches!(method, Method::KgBm3d | Method::Bm3d) {
             return Err(Error::usage(format!(
                 "--noise-gain is for kg-bm3d and bm3d: {} knows one deviation of the noise",
+                method.name()
+            )));
+        }
+        if parameters.noise_psd.is_some() && method != Method::KgBm3d {
+            return Err(Error::usage(format!(
+                "--noise-psd is for kg-bm3d: {} takes the noise for white",
                 method.name()
             )));
         }
@@ -345,6 +385,7 @@ impl DenoiseArgs {
             noise_sigma,
             noise_gain,
             noise_floor,
+            noise_psd,
             roi,
             core,
             stop,
@@ -357,6 +398,7 @@ impl DenoiseArgs {
             noise_sigma,
             noise_gain,
             noise_floor,
+            noise_spectrum: noise_psd,
             roi,
             core,
             stop: stop.unwrap_or(StopRule::Auto),

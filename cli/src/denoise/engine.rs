@@ -25,6 +25,7 @@ pub(super) struct Plans {
 }
 
 impl Plans {
+    #[expect(clippy::large_types_passed_by_value, reason = "they are made once")]
     pub(super) fn new(method: Method, settings: Settings, mix: Mix) -> Self {
         Self {
             method,

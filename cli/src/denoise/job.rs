@@ -260,6 +260,7 @@ mod tests {
             noise_sigma: None,
             noise_gain: None,
             noise_floor: None,
+            noise_spectrum: None,
             roi: 12,
             core: 8,
             stop: StopRule::Auto,
@@ -280,7 +281,7 @@ mod tests {
                     panic!("nothing stands in for the device")
                 };
                 assert_eq!(clean, expected.clean);
-                let warning = report.warning().unwrap_or_default();
+                let warning = report.warnings().join(" ");
                 assert!(warning.contains("the processor had to go on: "), "{warning}");
                 let json = serde_json::to_value(&report).unwrap_or_default();
                 assert_eq!((&json["backend"], &json["adapter"].is_null()), (&"cpu".into(), &true));

@@ -7,7 +7,7 @@ use crate::device::Work;
 use clap::ValueEnum;
 use kgard::Gaussian;
 use kgard::denoise::bm3d::{Bm3d, denoise_image};
-use kgard::denoise::{ChannelReport, Denoised, KERNEL_WIDTH, NoiseLaw, OutlierMap};
+use kgard::denoise::{ChannelReport, Denoised, Doubt, KERNEL_WIDTH, NoiseLaw, OutlierMap};
 use kgard::denoise::{Plane, PlaneBuf, noise_law, noise_level, rb_rvm};
 use serde::Serialize;
 use std::time::Instant;
@@ -113,7 +113,11 @@ pub(super) struct Found {
     pub(super) noise: f32,
     /// How it grows with the brightness.
     pub(super) law: NoiseLaw<f32>,
+    /// In pixels; zero for white noise.
+    pub(super) correlation_length: f32,
     pub(super) outliers: usize,
+    /// Why the result may be wrong.
+    pub(super) doubt: Option<Doubt>,
 }
 
 impl Found {
@@ -121,7 +125,19 @@ impl Found {
     fn new(report: &ChannelReport<f32>) -> Self {
         let noise = report.noise.unwrap_or_default();
         let law = report.law.unwrap_or(even(noise));
-        Self { lambda: report.lambda, noise, law, outliers: report.outliers }
+        Self {
+            lambda: report.lambda,
+            law,
+            correlation_length: report.correlation_length.unwrap_or_default(),
+            doubt: report.doubt,
+            ..Self::plain(noise, report.outliers)
+        }
+    }
+
+    /// White noise of one deviation.
+    fn plain(noise: f32, outliers: usize) -> Self {
+        let law = even(noise);
+        Self { lambda: None, noise, law, correlation_length: 0.0, outliers, doubt: None }
     }
 }
 
@@ -170,10 +186,10 @@ pub(super) fn bm3d(
     } else {
         let noise: Vec<f32> = laws.iter().map(|law| law.deviation(0.0)).collect();
         let loud: Vec<_> = planes.iter().copied().zip(noise.iter().copied()).collect();
-        (denoise_image(&loud, |sigma| Bm3d::for_noise(sigma, peak))?, noise)
+        (denoise_image(&loud, None, |sigma| Bm3d::for_noise(sigma, peak))?, noise)
     };
     let outliers = OutlierMap::empty(planes.len(), planes[0].width(), planes[0].height());
-    let found = |(noise, law)| Found { lambda: None, noise, law, outliers: 0 };
+    let found = |(noise, law)| Found { law, ..Found::plain(noise, 0) };
     Ok(Outcome {
         channels,
         outliers,
@@ -200,7 +216,7 @@ fn stabilised_bm3d(
     }
     let loud: Vec<_> = stabilised.iter().map(|plane| (plane.as_plane(), 1.0)).collect();
     let range = laws[0].stabilise(peak) - laws[0].stabilise(0.0);
-    let mut channels = denoise_image(&loud, |sigma| Bm3d::for_noise(sigma, range))?;
+    let mut channels = denoise_image(&loud, None, |sigma| Bm3d::for_noise(sigma, range))?;
     for (channel, law) in channels.iter_mut().zip(laws) {
         for sample in channel.samples_mut() {
             *sample = law.restore(*sample);
@@ -220,7 +236,7 @@ pub(super) fn relevance(
     for &plane in planes {
         let (image, outliers, noise) = rb_rvm_of(plane, sigma, settings.roi, settings.core)?;
         let count = outliers.count(0);
-        found.push(Found { lambda: None, noise, law: even(noise), outliers: count });
+        found.push(Found::plain(noise, count));
         channels.push(image);
         mask.extend(outliers.mask);
         values.extend(outliers.values);

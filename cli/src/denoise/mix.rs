@@ -16,7 +16,14 @@ pub(super) struct Mix {
         allow_negative_numbers = true
     )]
     pub(super) strength: f32,
+    /// The same for the colours of a picture with red, green and blue; its
+    /// brightness has --strength [default: as --strength]
+    #[arg(long, value_name = "S", value_parser = share, allow_negative_numbers = true)]
+    pub(super) strength_colour: Option<f32>,
 }
+
+/// Red, green and blue.
+const COLOURS: usize = 3;
 
 /// A number from 0 to 1.
 fn share(text: &str) -> Result<f32, String> {
@@ -28,10 +35,12 @@ fn share(text: &str) -> Result<f32, String> {
 
 impl Mix {
     /// All of it.
-    pub(super) const WHOLE: Self = Self { impulses_only: false, strength: 1.0 };
+    pub(super) const WHOLE: Self =
+        Self { impulses_only: false, strength: 1.0, strength_colour: None };
 
-    /// $y + s \, (\hat y - y)$ in place of $\hat y$, where that is $y$ with lines repaired if
-    /// nothing else is to change.
+    /// $y + s\,\bar d + c\,(d - \bar d)$ in place of $\hat y$, with the change $d = \hat y - y$ and its
+    /// mean over red, green and blue. Where only impulses are to change, $\hat y$ is elsewhere $y$ with
+    /// lines `repaired`.
     pub(super) fn apply(
         self,
         before: &[PlaneBuf<f32>],
@@ -41,21 +50,40 @@ impl Mix {
         if self == Self::WHOLE {
             return Ok(());
         }
-        let masks = outcome.outliers.mask.iter();
-        let channels = before.iter().zip(repaired).zip(masks);
-        for (after, ((before, repaired), mask)) in outcome.channels.iter_mut().zip(channels) {
-            let mixed = (0..before.samples().len()).map(|i| {
-                let before = before.samples()[i];
-                let changes = mask.samples()[i] || !self.impulses_only;
-                let wanted = if changes { after.samples()[i] } else { repaired.samples()[i] };
-                // Bad pixels may hold anything.
-                if self.strength < 1.0 && before.is_finite() {
-                    before + self.strength * (wanted - before)
-                } else {
-                    wanted
+        if self.impulses_only {
+            let masks = outcome.outliers.mask.iter();
+            for ((after, repaired), mask) in outcome.channels.iter_mut().zip(repaired).zip(masks) {
+                let kept = repaired.samples().iter().zip(mask.samples());
+                for (after, (&repaired, &is_impulse)) in after.samples_mut().iter_mut().zip(kept) {
+                    if !is_impulse {
+                        *after = repaired;
+                    }
                 }
-            });
-            *after = PlaneBuf::new(mixed.collect(), before.width(), before.height())?;
+            }
+        }
+        let colour = self.strength_colour.filter(|_| before.len() == COLOURS);
+        let share = colour.unwrap_or(self.strength);
+        if share >= 1.0 && self.strength >= 1.0 {
+            return Ok(());
+        }
+        // Bad pixels may hold anything.
+        let change = |y: f32, x: f32| if y.is_finite() { x - y } else { 0.0 };
+        let channels = before.len() as f32;
+        let mut means = vec![0.0; before.first().map_or(0, |channel| channel.samples().len())];
+        for (before, after) in before.iter().zip(&outcome.channels) {
+            let pairs = before.samples().iter().zip(after.samples());
+            for (mean, (&y, &x)) in means.iter_mut().zip(pairs) {
+                *mean += change(y, x) / channels;
+            }
+        }
+        let more = self.strength - share;
+        for (after, before) in outcome.channels.iter_mut().zip(before) {
+            let pairs = before.samples().iter().zip(&means);
+            for (after, (&y, mean)) in after.samples_mut().iter_mut().zip(pairs) {
+                if y.is_finite() {
+                    *after = y + share * (*after - y) + more * mean;
+                }
+            }
         }
         Ok(())
     }

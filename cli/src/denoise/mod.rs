@@ -78,7 +78,7 @@ fn single(args: &DenoiseArgs) -> Result<()> {
 
 /// Tells people about a picture that is done.
 fn tell(report: &Report, args: &DenoiseArgs) {
-    if let Some(text) = report.warning() {
+    for text in report.warnings() {
         warn(&text);
     }
     if !args.json {

@@ -28,6 +28,8 @@ pub(crate) struct Report {
     /// Why the processor had to go on where a GPU had begun.
     #[serde(skip_serializing_if = "Option::is_none")]
     fallback: Option<String>,
+    /// Why the result may be wrong.
+    warnings: Vec<String>,
     width: u32,
     height: u32,
     /// With alpha.
@@ -54,11 +56,13 @@ pub(crate) struct Report {
     quality: Option<Quality>,
 }
 
-/// The variance of the noise: `gain` times the sample, plus `floor`.
+/// The variance of the noise: `gain` times the sample, plus `floor`. The correlation length is in
+/// pixels; white noise has none.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct Noise {
     gain: f64,
     floor: f64,
+    correlation_length: f64,
 }
 
 /// Impulses.
@@ -122,10 +126,17 @@ impl Report {
                 name: name.trim_end_matches(" channel"),
                 lambda: found.lambda.map(f64::from),
                 noise_sigma: found.noise.into(),
-                noise: Noise { gain: found.law.gain.into(), floor: found.law.floor.into() },
+                noise: Noise {
+                    gain: found.law.gain.into(),
+                    floor: found.law.floor.into(),
+                    correlation_length: found.correlation_length.into(),
+                },
                 outliers: found.outliers,
             })
             .collect();
+        let mut warnings: Vec<String> =
+            outcome.found.iter().filter_map(|found| Some(found.doubt?.to_string())).collect();
+        warnings.dedup();
         let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
         let lambdas: Option<Vec<f64>> = planes.iter().map(|channel| channel.lambda).collect();
         let noise = planes.iter().map(|channel| channel.noise_sigma).collect();
@@ -145,6 +156,7 @@ impl Report {
             backend: if adapter.is_some() { "gpu" } else { "cpu" },
             adapter,
             fallback,
+            warnings,
             width: image.width(),
             height: image.height(),
             channels: image.channels(),
@@ -156,6 +168,9 @@ impl Report {
             noise: Noise {
                 gain: mean(planes.iter().map(|channel| channel.noise.gain).collect()),
                 floor: mean(planes.iter().map(|channel| channel.noise.floor).collect()),
+                correlation_length: mean(
+                    planes.iter().map(|channel| channel.noise.correlation_length).collect(),
+                ),
             },
             outliers: Outliers { count, fraction: count as f64 / samples },
             lines,
@@ -205,11 +220,16 @@ impl Report {
     /// The noise, without more digits than anybody reads.
     fn noise(&self) -> String {
         let rounded = |x: f64| short((x * 1e3).round() / 1e3);
-        if self.noise.gain > 0.0 {
-            let Noise { gain, floor } = self.noise;
-            return format!("gain {}, floor {}", rounded(gain), rounded(floor));
+        let Noise { gain, floor, correlation_length } = self.noise;
+        let size = if gain > 0.0 {
+            format!("gain {}, floor {}", rounded(gain), rounded(floor))
+        } else {
+            rounded(self.noise_sigma)
+        };
+        if correlation_length > 0.0 {
+            return format!("{size}, correlation length {correlation_length:.1} px");
         }
-        rounded(self.noise_sigma)
+        size
     }
 
     /// How it came about, a line for each channel.
@@ -241,10 +261,12 @@ impl Report {
         text
     }
 
-    /// What went wrong and was made up for, if anything did.
-    pub(crate) fn warning(&self) -> Option<String> {
-        let fallback = self.fallback.as_ref()?;
-        Some(format!("{}: the processor had to go on: {fallback}", self.input))
+    /// What went wrong and was made up for, and why the result may be wrong.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let fallback = self.fallback.iter();
+        let fallback = fallback.map(|reason| format!("the processor had to go on: {reason}"));
+        let all = fallback.chain(self.warnings.iter().cloned());
+        all.map(|text| format!("{}: {text}", self.input)).collect()
     }
 
     /// The line for people.

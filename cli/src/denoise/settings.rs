@@ -2,8 +2,8 @@
 
 use clap::ValueEnum;
 use kgard::denoise::{
-    DenoisePlan, Denoiser, KgBm3d, KgBm3dPlan, NoiseLaw, PaperKgBm3d, PaperKgBm3dPlan, PaperKgard,
-    PaperPlan, PaperStop,
+    DenoisePlan, Denoiser, KgBm3d, KgBm3dPlan, NoiseLaw, NoiseSpectrum, PaperKgBm3d,
+    PaperKgBm3dPlan, PaperKgard, PaperPlan, PaperStop,
 };
 use kgard::regression::stop::Reading;
 use kgard::{Gaussian, Kernel, Matern32, Penalty};
@@ -53,6 +53,8 @@ pub(super) struct Settings {
     pub(super) noise_sigma: Option<f64>,
     pub(super) noise_gain: Option<f64>,
     pub(super) noise_floor: Option<f64>,
+    /// But for its size.
+    pub(super) noise_spectrum: Option<NoiseSpectrum<f32>>,
     pub(super) roi: usize,
     pub(super) core: usize,
     pub(super) stop: StopRule,
@@ -141,8 +143,11 @@ impl Settings {
 
     fn planned<K: Kernel<f32>>(
         &self,
-        method: KgBm3d<f32, K>,
+        mut method: KgBm3d<f32, K>,
     ) -> Result<KgBm3dPlan<f32>, kgard::Error> {
+        if let Some(spectrum) = self.noise_spectrum {
+            method = method.noise_spectrum(spectrum);
+        }
         if let Some(law) = self.noise_law() {
             return method.noise_law(law).plan();
         }

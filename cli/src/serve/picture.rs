@@ -13,7 +13,7 @@ use std::time::Instant;
 
 /// The options of `kgard denoise` that a request may give: none that names a
 /// file.
-const OPTIONS: [&str; 12] = [
+const OPTIONS: [&str; 13] = [
     "method",
     "sigma",
     "lambda",
@@ -26,6 +26,7 @@ const OPTIONS: [&str; 12] = [
     "format",
     "strength",
     "white-level",
+    "strength-colour",
 ];
 
 /// Share of the free memory that a picture may need: the files that wait and
@@ -96,7 +97,7 @@ fn form(bytes: &[u8], options: &DenoiseArgs, device: Option<&Device>) -> Result<
         form.add("shown", "shown.png", "image/png", &png(&picture, &clean)?);
     }
     let report = report.between(NAME.into(), name).after(start.elapsed());
-    if let Some(text) = report.warning() {
+    for text in report.warnings() {
         warn(&text);
     }
     form.add("report", "report.json", "application/json", json(&report)?.as_bytes());

@@ -710,6 +710,31 @@ fn impulses_only_leaves_every_other_pixel_as_it_is() {
 }
 
 #[test]
+fn colour_has_a_strength_of_its_own() {
+    let folder = Folder::new();
+    let pixel = |x: u32, y: u32| {
+        let noise = |k: u32| u8::try_from((x * 7919 + y * 104_729 + k * 31 * (x ^ y)) % 41);
+        image::Rgb([0, 1, 2].map(|k| 90 + noise(k).expect("less than 41")))
+    };
+    let before = image::RgbImage::from_fn(64, 64, pixel);
+    before.save(folder.path("noisy.png")).expect("a picture is written");
+    let result = |options: &str| {
+        folder.kgard(&format!("denoise noisy.png -o out.png --noise-sigma 12 {options}")).ok();
+        image::open(folder.path("out.png")).expect("a picture").into_rgb8()
+    };
+    let (whole, same) = (result(""), result("--strength 1 --strength-colour 1"));
+    assert_eq!(whole, same);
+    // Brightness as it was, colours clean.
+    let colour = result("--strength 0 --strength-colour 1");
+    let sum = |pixel: &image::Rgb<u8>| pixel.0.iter().map(|&x| i32::from(x)).sum::<i32>();
+    for ((b, c), w) in before.pixels().zip(colour.pixels()).zip(whole.pixels()) {
+        assert!((sum(b) - sum(c)).abs() <= 3, "{b:?} {c:?}");
+        let difference = |p: &image::Rgb<u8>| i32::from(p.0[0]) - i32::from(p.0[2]);
+        assert!((difference(c) - difference(w)).abs() <= 2, "{c:?} {w:?}");
+    }
+}
+
+#[test]
 fn strength_is_the_share_of_the_change() {
     let folder = Folder::new();
     let (before, _) = impulses_in_a_ramp(&folder);

@@ -7,8 +7,8 @@
 //! luminance-chrominance space", ICIP 2007). The deviation of the noise in a
 //! channel follows from the norm of its row.
 
-use super::{Bm3d, Trust};
-use crate::denoise::{Plane, PlaneBuf};
+use super::Bm3d;
+use crate::denoise::{NoiseSpectrum, Plane, PlaneBuf};
 use crate::real::constant;
 use crate::{Error, Real};
 use alloc::vec::Vec;
@@ -22,8 +22,10 @@ const INVERSE: [[f64; 3]; 3] =
     [[1.0, 1.0, 2.0 / 3.0], [1.0, 0.0, -4.0 / 3.0], [1.0, -1.0, 2.0 / 3.0]];
 
 impl<T: Real> Bm3d<T> {
-    /// Removes white Gaussian noise from red, green and blue, given its
-    /// deviation in each.
+    /// Removes Gaussian noise from red, green and blue, given its
+    /// deviation in each. Noise that is not white, or not independent in the three channels, has
+    /// `spectra`: of luminance and of the two differences of colour, as multiples of what white
+    /// and independent noise would have there.
     ///
     /// # Errors
     /// As [`denoise_channels`](Self::denoise_channels).
@@ -31,7 +33,7 @@ impl<T: Real> Bm3d<T> {
         &self,
         rgb: [Plane<'_, T>; 3],
         sigmas: [T; 3],
-        trust: Option<&Trust<'_, T>>,
+        spectra: Option<&[NoiseSpectrum<T>]>,
     ) -> Result<[PlaneBuf<T>; 3], Error> {
         let (width, height) = (rgb[0].width(), rgb[0].height());
         for plane in &rgb {
@@ -49,13 +51,9 @@ impl<T: Real> Bm3d<T> {
             let opponents = planes.each_ref().map(|values| Plane::new(values, width, height));
             let mut channels = Vec::with_capacity(3);
             for (plane, row) in opponents.into_iter().zip(&OPPONENT) {
-                let parts = row.iter().zip(sigmas).map(|(&factor, sigma)| {
-                    let part = constant::<T>(factor) * sigma;
-                    part * part
-                });
-                channels.push((plane?, parts.fold(T::zero(), |sum, part| sum + part).sqrt()));
+                channels.push((plane?, deviation(row, sigmas)));
             }
-            let denoised = self.denoise_channels(&channels, trust)?;
+            let denoised = self.denoise_channels(&channels, spectra)?;
             for (plane, denoised) in planes.iter_mut().zip(denoised) {
                 *plane = denoised.into_samples();
             }
@@ -68,18 +66,45 @@ impl<T: Real> Bm3d<T> {
 
 /// Removes noise from all channels of an image, each with its deviation: three
 /// are red, green and blue, and are filtered together; any others each by
-/// itself. The settings follow from a deviation, of three channels the first.
+/// itself. The settings follow from a deviation, of three channels the first. Noise that is not
+/// white has a spectrum for each channel, as [`Bm3d::denoise_channels`] and [`Bm3d::denoise_rgb`]
+/// describe them.
 ///
 /// # Errors
 /// As [`Bm3d::denoise_channels`].
 pub fn denoise_image<T: Real>(
     channels: &[(Plane<'_, T>, T)],
+    spectra: Option<&[NoiseSpectrum<T>]>,
     settings: impl Fn(T) -> Bm3d<T>,
 ) -> Result<Vec<PlaneBuf<T>>, Error> {
     if let &[(red, a), (green, b), (blue, c)] = channels {
-        return Ok(settings(a).denoise_rgb([red, green, blue], [a, b, c], None)?.into());
+        return Ok(settings(a).denoise_rgb([red, green, blue], [a, b, c], spectra)?.into());
     }
-    channels.iter().map(|&(plane, sigma)| settings(sigma).denoise(plane, sigma)).collect()
+    let mut denoised = Vec::with_capacity(channels.len());
+    for (i, &channel) in channels.iter().enumerate() {
+        let spectrum = spectra.map(|spectra| core::slice::from_ref(&spectra[i]));
+        denoised.extend(settings(channel.1).denoise_channels(&[channel], spectrum)?);
+    }
+    Ok(denoised)
+}
+
+/// Luminance and the two differences of colour, with the part of the variance that white and
+/// independent noise of these deviations has in each.
+pub(in crate::denoise) fn opponents<T: Real>(rgb: [Vec<T>; 3], sigmas: [T; 3]) -> [(Vec<T>, T); 3] {
+    let mut planes = rgb;
+    mix(&mut planes, &OPPONENT);
+    let deviations = OPPONENT.map(|row| deviation(&row, sigmas));
+    let mut deviations = deviations.into_iter();
+    planes.map(|plane| (plane, deviations.next().unwrap_or_else(T::zero)))
+}
+
+/// The deviation of a weighted sum of independent noise.
+fn deviation<T: Real>(row: &[f64; 3], sigmas: [T; 3]) -> T {
+    let parts = row.iter().zip(sigmas).map(|(&factor, sigma)| {
+        let part = constant::<T>(factor) * sigma;
+        part * part
+    });
+    parts.fold(T::zero(), |sum, part| sum + part).sqrt()
 }
 
 /// Replaces every pixel by `matrix` times it.

@@ -3,23 +3,10 @@
 use super::Bm3d;
 use super::lattice::Samples;
 use super::stage;
-use super::strip::{Channel, TrustUse};
-use crate::denoise::{Plane, PlaneBuf};
+use super::strip::Channel;
+use crate::denoise::{NoiseSpectrum, Plane, PlaneBuf};
 use crate::{Error, Real};
 use alloc::vec::Vec;
-
-/// How far each pixel is trusted, from 0 (not at all) to 1 (as measured): for
-/// pixels that were repaired before.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Trust<'a, T> {
-    /// One value for each pixel.
-    pub plane: Plane<'a, T>,
-    /// Whether differences count less, in the first stage, where pixels are
-    /// not trusted.
-    pub matching: bool,
-    /// Whether blocks count less by the mean trust in their pixels.
-    pub aggregation: bool,
-}
 
 impl<T: Real> Bm3d<T> {
     /// Removes white Gaussian noise of deviation `sigma`.
@@ -40,16 +27,20 @@ impl<T: Real> Bm3d<T> {
     /// deviation. Blocks are matched in the first channel, and all are
     /// filtered in the groups found there.
     ///
+    /// Noise that is not white has `spectra`, one for each channel, whose deviations are multiples
+    /// of the channel's; blocks have to be 8 x 8 and their transform the DCT then, as in
+    /// [`correlated`](Self::correlated).
+    ///
     /// # Errors
     /// As [`denoise`](Self::denoise); [`Error::Empty`] without a channel,
-    /// [`Error::Length`] if they differ in size.
+    /// [`Error::Length`] if they differ in size or in number from the spectra.
     pub fn denoise_channels(
         &self,
         channels: &[(Plane<'_, T>, T)],
-        trust: Option<&Trust<'_, T>>,
+        spectra: Option<&[NoiseSpectrum<T>]>,
     ) -> Result<Vec<PlaneBuf<T>>, Error> {
         self.check()?;
-        let &[(first, first_sigma), ..] = channels else {
+        let &[(first, _), ..] = channels else {
             return Err(Error::Empty { what: "image" });
         };
         let (width, height) = (first.width(), first.height());
@@ -59,22 +50,12 @@ impl<T: Real> Bm3d<T> {
             Error::check_finite("sigma", &[sigma])?;
             Error::check_not_negative("sigma", sigma)?;
         }
-        let trusted = match trust {
-            Some(trust) => {
-                check_size(&trust.plane, width, height)?;
-                trust.plane.check_finite()?;
-                trust.plane.copied()?
-            }
-            None => Vec::new(),
-        };
+        if let Some(spectra) = spectra {
+            Error::check_len("list of spectra", spectra.len(), channels.len())?;
+            self.check_spectral()?;
+        }
         let samples = |values| Samples { values, width, height };
-        let matching = trust.is_some_and(|trust| trust.matching);
-        let aggregation = trust.is_some_and(|trust| trust.aggregation);
-        let variance = first_sigma * first_sigma;
-        let trust = TrustUse {
-            matching: matching.then(|| (samples(&trusted), variance + variance)),
-            aggregation: aggregation.then(|| samples(&trusted)),
-        };
+        let spectrum = |i: usize| spectra.map(|spectra| &spectra[i]);
 
         let noisy: Vec<Vec<T>> =
             channels.iter().map(|(plane, _)| plane.copied()).collect::<Result<_, _>>()?;
@@ -87,9 +68,10 @@ impl<T: Real> Bm3d<T> {
         let mut first = Vec::with_capacity(loud.len());
         for (&i, &sigma) in loud.iter().zip(&sigmas) {
             let noisy = samples(&noisy[i]);
-            first.push(Channel { noisy, basic: None, level: self.threshold * sigma });
+            let level = self.threshold * sigma;
+            first.push(Channel { noisy, basic: None, level, spectrum: spectrum(i) });
         }
-        let basic = stage::run(&self.first, samples(&noisy[0]), &first, trust)?;
+        let basic = stage::run(&self.first, samples(&noisy[0]), &first)?;
         let filtered = if self.wiener {
             let mut second = Vec::with_capacity(loud.len());
             for ((&channel, basic), &sigma) in first.iter().zip(&basic).zip(&sigmas) {
@@ -97,9 +79,7 @@ impl<T: Real> Bm3d<T> {
                 second.push(Channel { basic, level: sigma * sigma, ..channel });
             }
             let guide = if loud.first() == Some(&0) { &basic[0] } else { &noisy[0] };
-            // The basic estimate is as good at repaired pixels as elsewhere.
-            let trust = TrustUse { matching: None, ..trust };
-            stage::run(&self.second, samples(guide), &second, trust)?
+            stage::run(&self.second, samples(guide), &second)?
         } else {
             basic
         };

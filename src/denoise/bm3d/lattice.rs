@@ -109,7 +109,7 @@ mod tests {
     fn the_window_is_cut_to_the_image() {
         let count = |size, radius| {
             let lattice = Lattice::new(size, 8, 3, radius);
-            let all = displacements(lattice.radius, lattice.reach());
+            let all = displacements(lattice.radius, lattice.reach(), 1);
             let reach = lattice.reach();
             let is_inside = |d: &super::super::matching::Displacement| {
                 d.right.abs_diff(lattice.radius) <= reach.0

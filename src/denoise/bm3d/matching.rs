@@ -12,11 +12,6 @@
 //! blocks are put together from cells. Pixels are stored by their column
 //! modulo s, which puts the same pixel of neighbouring cells side by side in
 //! memory, whatever the displacement.
-//!
-//! Where pixels are trusted with weights $t$ from 0 to 1, each squared
-//! difference counts by $m = t_{P+x}\,t_{Q+x}$, and as what noise alone would
-//! make it, e, for the rest: $\sum m\,((z_{P+x} - z_{Q+x})^2 - e)$, to which
-//! the distance then only adds a constant.
 
 use super::lanes::{LANES, add, load, sub};
 use super::lattice::{Lattice, Samples};
@@ -42,10 +37,16 @@ pub(super) struct Displacement {
 
 /// All displacements but zero, by rows, the central ones first: near blocks
 /// are likely to be alike, and what comes after a good match is cheap. They are
-/// within a window of `radius`, and reach `across` columns and `down` rows in it.
-pub(super) fn displacements(radius: usize, (across, down): (usize, usize)) -> Vec<Displacement> {
-    let outwards =
-        |reach: usize| (0..=2 * reach).map(move |i| radius.wrapping_add_signed(zigzag(i)));
+/// within a window of `radius`, and reach `across` columns and `down` rows in it, `spacing` apart.
+pub(super) fn displacements(
+    radius: usize,
+    (across, down): (usize, usize),
+    spacing: usize,
+) -> Vec<Displacement> {
+    let outwards = |reach: usize| {
+        let steps = (0..=2 * (reach / spacing)).map(zigzag);
+        steps.map(move |step| radius.wrapping_add_signed(step * spacing.cast_signed()))
+    };
     outwards(down)
         .flat_map(|down| outwards(across).map(move |right| Displacement { down, right }))
         .skip(1)
@@ -103,39 +104,17 @@ struct Pairs<'a, T> {
     there: [&'a Pixels<T>; TOGETHER],
 }
 
-/// How far pixels are trusted when blocks are compared.
-pub(super) struct TrustIn<T> {
-    pub(super) phases: Phases<T>,
-    /// The squared difference of pixels that differ by noise only.
-    pub(super) expected: T,
-}
-
-/// Squared differences of pairs of pixels, of the k-th cells; if there are
-/// `trusts`, each counts by their product.
+/// Squared differences of pairs of pixels, of the k-th cells.
 #[inline(always)]
-fn sum<T: Real, const FUSED: bool, const TRUST: bool>(
-    pairs: &[Pairs<'_, T>],
-    trusts: &[Pairs<'_, T>],
-    expected: T,
-    k: usize,
-) -> [[T; WIDE]; TOGETHER] {
+fn sum<T: Real, const FUSED: bool>(pairs: &[Pairs<'_, T>], k: usize) -> [[T; WIDE]; TOGETHER] {
     let mut sums = [[T::zero(); WIDE]; TOGETHER];
-    for (p, pair) in pairs.iter().enumerate() {
+    for pair in pairs {
         let here = pair.here[k];
         for i in 0..TOGETHER {
             let difference = sub(here, pair.there[i][k]);
-            if TRUST {
-                let (here, there) = (trusts[p].here[k], trusts[p].there[i][k]);
-                for l in 0..WIDE {
-                    let d = difference[l];
-                    let excess = multiply_add::<T, FUSED>(d, d, -expected);
-                    sums[i][l] = multiply_add::<T, FUSED>(here[l] * there[l], excess, sums[i][l]);
-                }
-            } else {
-                for l in 0..WIDE {
-                    let d = difference[l];
-                    sums[i][l] = multiply_add::<T, FUSED>(d, d, sums[i][l]);
-                }
+            for l in 0..WIDE {
+                let d = difference[l];
+                sums[i][l] = multiply_add::<T, FUSED>(d, d, sums[i][l]);
             }
         }
     }
@@ -208,44 +187,21 @@ impl<T: Real> Phases<T> {
         &self,
         tile: &Range<usize>,
         displacements: &[Displacement],
-        trust: Option<&TrustIn<T>>,
         scratch: &mut Scratch<T>,
         nearest: &mut Nearest<T>,
     ) {
-        let mut pairs = [(); 2].map(|()| Vec::with_capacity(scratch.offsets.len()));
-        let none = (self, T::zero());
+        let mut pairs = Vec::with_capacity(scratch.offsets.len());
         for (first, displacements) in (0..).step_by(TOGETHER).zip(displacements.chunks(TOGETHER)) {
             self.offsets(tile.start, displacements, &mut scratch.offsets);
             let numbers = (first, displacements.len());
             let Lattice { block, step, .. } = self.lattice;
-            // The loops of the usual profiles with their lengths known to the
-            // compiler.
-            match (trust, block, step) {
-                (None, 8, 3) => {
-                    self.cells::<FUSED, false>((8, 3), tile.len(), none, &mut pairs, scratch);
-                    self.blocks((8, 3), tile.len(), numbers, scratch, nearest);
-                }
-                (None, ..) => {
-                    self.cells::<FUSED, false>(
-                        (block, step),
-                        tile.len(),
-                        none,
-                        &mut pairs,
-                        scratch,
-                    );
-                    self.blocks((block, step), tile.len(), numbers, scratch, nearest);
-                }
-                (Some(TrustIn { phases, expected }), ..) => {
-                    let trust = (phases, *expected);
-                    self.cells::<FUSED, true>(
-                        (block, step),
-                        tile.len(),
-                        trust,
-                        &mut pairs,
-                        scratch,
-                    );
-                    self.blocks((block, step), tile.len(), numbers, scratch, nearest);
-                }
+            // The loops of the usual profiles with their lengths known to the compiler.
+            if (block, step) == (8, 3) {
+                self.cells::<FUSED>((8, 3), tile.len(), &mut pairs, scratch);
+                self.blocks((8, 3), tile.len(), numbers, scratch, nearest);
+            } else {
+                self.cells::<FUSED>((block, step), tile.len(), &mut pairs, scratch);
+                self.blocks((block, step), tile.len(), numbers, scratch, nearest);
             }
         }
     }
@@ -288,12 +244,11 @@ impl<T: Real> Phases<T> {
     /// Squared differences summed over cells, and over the cells of a block
     /// that lie side by side.
     #[inline(always)]
-    fn cells<'a, const FUSED: bool, const TRUST: bool>(
+    fn cells<'a, const FUSED: bool>(
         &'a self,
         (block, step): (usize, usize),
         tile: usize,
-        (trust, expected): (&'a Self, T),
-        [pairs, trusts]: &mut [Vec<Pairs<'a, T>>; 2],
+        pairs: &mut Vec<Pairs<'a, T>>,
         scratch: &mut Scratch<T>,
     ) {
         let (whole, part) = (block / step, block % step);
@@ -303,15 +258,11 @@ impl<T: Real> Phases<T> {
         for cell in 0..wholes[0].len() {
             let down = cell * step * step * self.length;
             self.pairs(offsets, down, pairs);
-            if TRUST {
-                trust.pairs(offsets, down, trusts);
-            }
             for k in 0..used {
-                let (p, t) = (&pairs[..], if TRUST { &trusts[..] } else { &pairs[..] });
-                let a = sum::<T, FUSED, TRUST>(&p[..corner], &t[..corner], expected, k);
-                let b = sum::<T, FUSED, TRUST>(&p[corner..right], &t[corner..right], expected, k);
-                let c = sum::<T, FUSED, TRUST>(&p[right..below], &t[right..below], expected, k);
-                let d = sum::<T, FUSED, TRUST>(&p[below..], &t[below..], expected, k);
+                let a = sum::<T, FUSED>(&pairs[..corner], k);
+                let b = sum::<T, FUSED>(&pairs[corner..right], k);
+                let c = sum::<T, FUSED>(&pairs[right..below], k);
+                let d = sum::<T, FUSED>(&pairs[below..], k);
                 for i in 0..TOGETHER {
                     let ab = add(a[i], b[i]);
                     neither[i][k] = a[i];

@@ -35,6 +35,6 @@ mod strip;
 mod transform;
 
 pub use colour::denoise_image;
-pub use filter::Trust;
+pub(super) use colour::opponents;
 pub use settings::{Bm3d, Stage};
 pub use transform::Transform;

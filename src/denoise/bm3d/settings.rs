@@ -7,6 +7,7 @@
 //! Line 2, 2012.
 
 use super::Transform;
+use crate::denoise::noise_spectrum::SIDE;
 use crate::real::constant;
 use crate::{Error, Real};
 
@@ -26,6 +27,9 @@ pub struct Stage<T> {
     /// How far from its reference a match may lie, in rows and in columns:
     /// the search window has 2 `radius` + 1 of each.
     pub radius: usize,
+    /// Only every so many rows and columns of the window are tried. Blocks that are a few pixels
+    /// apart have their noise in common if it is correlated, and would look alike for that.
+    pub spacing: usize,
     /// The most blocks in a group, a power of two.
     pub group: usize,
     /// Only blocks whose mean squared difference from the reference is below
@@ -69,6 +73,9 @@ const RANGE: f64 = 255.0;
 /// uses the profile for high noise.
 const HIGH_NOISE: f64 = 40.0;
 
+/// Distance of candidates in correlation lengths of the noise.
+const SPACING: f64 = 1.8;
+
 impl<T: Real> Default for Bm3d<T> {
     fn default() -> Self {
         Self::normal()
@@ -87,6 +94,7 @@ impl<T: Real> Bm3d<T> {
             block: 8,
             step: 3,
             radius: 19,
+            spacing: 1,
             group: 16,
             max_distance: constant(3000.0),
             beta: constant(2.0),
@@ -129,6 +137,21 @@ impl<T: Real> Bm3d<T> {
         }
     }
 
+    /// The same for noise that is not white, of this correlation length in pixels: the DCT of 8 x 8
+    /// pixels in both stages. Such noise makes equal blocks differ by much or by little, so that
+    /// their distance has no limit in the first stage; and candidates are 1.8 lengths
+    /// apart, where little noise is common to them.
+    #[must_use]
+    pub fn correlated(mut self, length: T) -> Self {
+        let spacing = (length * constant(SPACING)).to_usize().unwrap_or(1).clamp(1, SIDE / 2);
+        for stage in [&mut self.first, &mut self.second] {
+            (stage.block, stage.transform) = (SIDE, Transform::Dct);
+            (stage.step, stage.spacing) = (stage.step.min(SIDE), spacing);
+        }
+        self.first.max_distance = T::infinity();
+        self
+    }
+
     /// The profile of the literature for noise of deviation `sigma` on pixels
     /// from 0 to `range`.
     #[must_use]
@@ -148,6 +171,16 @@ impl<T: Real> Bm3d<T> {
             stage.max_distance = stage.max_distance * factor * factor;
         }
         self
+    }
+
+    /// Refuses blocks whose coefficients a spectrum does not describe.
+    pub(super) fn check_spectral(&self) -> Result<(), Error> {
+        let mut stages = [&self.first, &self.second].into_iter();
+        if stages.all(|stage| stage.block == SIDE && stage.transform == Transform::Dct) {
+            return Ok(());
+        }
+        let (what, allowed) = ("side of a block", "8, with the DCT, for noise with a spectrum");
+        Err(Error::Setting { what, value: self.first.block, allowed })
     }
 
     /// Refuses parameters that mean nothing.
@@ -177,6 +210,7 @@ impl<T: Real> Stage<T> {
         check("step", step, "from 1 to the side of a block", (1..=block).contains(&step))?;
         check("search radius", radius, "at most 1024", radius <= MAX_RADIUS)?;
         let is_group = group.is_power_of_two() && group <= MAX_GROUP;
+        check("spacing", self.spacing, "at least 1", self.spacing > 0)?;
         check("group size", group, "a power of two, at most 1024", is_group)?;
         Error::check_not_negative("largest distance", self.max_distance)?;
         let beta = self.beta.to_usize().unwrap_or(usize::MAX);

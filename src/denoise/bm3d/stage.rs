@@ -7,7 +7,7 @@
 use super::aggregate::Quotient;
 use super::lattice::{Lattice, Samples};
 use super::settings::Stage;
-use super::strip::{Channel, Strip, TrustUse};
+use super::strip::{Channel, Strip};
 use super::transform::Basis;
 use crate::image::zeros;
 use crate::linalg::simd::dispatch;
@@ -20,13 +20,12 @@ pub(super) fn run<T: Real>(
     stage: &Stage<T>,
     guide: Samples<'_, T>,
     channels: &[Channel<'_, T>],
-    trust: TrustUse<'_, T>,
 ) -> Result<Vec<Vec<T>>, Error> {
     match stage.block {
-        4 => sized::<T, 4>(stage, guide, channels, trust),
-        8 => sized::<T, 8>(stage, guide, channels, trust),
-        12 => sized::<T, 12>(stage, guide, channels, trust),
-        _ => sized::<T, 16>(stage, guide, channels, trust),
+        4 => sized::<T, 4>(stage, guide, channels),
+        8 => sized::<T, 8>(stage, guide, channels),
+        12 => sized::<T, 12>(stage, guide, channels),
+        _ => sized::<T, 16>(stage, guide, channels),
     }
 }
 
@@ -34,7 +33,6 @@ fn sized<T: Real, const N: usize>(
     stage: &Stage<T>,
     guide: Samples<'_, T>,
     channels: &[Channel<'_, T>],
-    trust: TrustUse<'_, T>,
 ) -> Result<Vec<Vec<T>>, Error> {
     let (width, height) = (guide.width, guide.height);
     let lattice = &Lattice::new((width, height), N, stage.step, stage.radius);
@@ -44,9 +42,8 @@ fn sized<T: Real, const N: usize>(
         let (numerator, denominator) = (zeros(width, height)?, zeros(width, height)?);
         sums.push(Quotient { numerator, denominator });
     }
-    let work = |number| {
-        (number, dispatch(Strip { stage, lattice, basis, guide, channels, trust, number }))
-    };
+    let work =
+        |number| (number, dispatch(Strip { stage, lattice, basis, guide, channels, number }));
     in_order(0..lattice.strips(), work, |(number, parts)| {
         let top = lattice.rows(number).start * width;
         for (sum, part) in sums.iter_mut().zip(parts) {

@@ -2,14 +2,15 @@
 
 use super::aggregate::{Quotient, Sums};
 use super::lattice::{Lattice, Samples};
-use super::matching::{Displacement, Phases, Scratch, TrustIn, displacements};
+use super::matching::{Displacement, Phases, Scratch, displacements};
 use super::nearest::{Nearest, TILE};
 use super::settings::Stage;
-use super::shrink;
+use super::shrink::{self, Noise};
 use super::transform::{Basis, Block, haar, haar_back};
 use crate::Real;
+use crate::denoise::NoiseSpectrum;
 use crate::linalg::simd::Routine;
-use crate::real::{constant, count};
+use crate::real::count;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -22,15 +23,8 @@ pub(super) struct Channel<'a, T> {
     pub(super) basic: Option<Samples<'a, T>>,
     /// The threshold, or the variance of the noise if there is an estimate.
     pub(super) level: T,
-}
-
-/// Where and how pixels are trusted less than others.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct TrustUse<'a, T> {
-    /// In matching; with the squared difference that noise alone makes.
-    pub(super) matching: Option<(Samples<'a, T>, T)>,
-    /// In aggregation: blocks count by the mean trust in their pixels.
-    pub(super) aggregation: Option<Samples<'a, T>>,
+    /// The noise of each coefficient, if it is not white.
+    pub(super) spectrum: Option<&'a NoiseSpectrum<T>>,
 }
 
 /// The work on one strip.
@@ -42,7 +36,6 @@ pub(super) struct Strip<'a, T, const N: usize> {
     /// Where blocks are matched.
     pub(super) guide: Samples<'a, T>,
     pub(super) channels: &'a [Channel<'a, T>],
-    pub(super) trust: TrustUse<'a, T>,
     pub(super) number: usize,
 }
 
@@ -52,49 +45,33 @@ impl<T: Real, const N: usize> Routine for Strip<'_, T, N> {
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) -> Vec<Quotient<T>> {
-        let Self { stage, lattice, basis, guide, channels, trust, number } = self;
+        let Self { stage, lattice, basis, guide, channels, number } = self;
         let (width, rows) = (lattice.width(), lattice.rows(number));
         let references = lattice.references(number);
         let mut filters = Vec::with_capacity(channels.len());
-        for &Channel { noisy, basic, level } in channels {
+        for &Channel { noisy, basic, level, spectrum } in channels {
             let noisy = row_transforms::<T, N, FUSED>(noisy, lattice, number, basis);
             let basic = match basic {
                 Some(basic) => row_transforms::<T, N, FUSED>(basic, lattice, number, basis),
                 None => Vec::new(),
             };
             let sums = Sums::new(width, rows.len(), stage.beta);
-            filters.push(Filter { noisy, basic, level, sums });
+            let noise = Noise::new(spectrum, level, basic.is_empty());
+            filters.push(Filter { noisy, basic, noise, sums });
         }
 
-        let displacements = displacements(lattice.radius, lattice.reach());
+        let displacements = displacements(lattice.radius, lattice.reach(), stage.spacing);
         let phases = Phases::new(guide, lattice, number);
-        let trust_in = match trust.matching {
-            Some((samples, expected)) => {
-                Some(TrustIn { phases: Phases::new(samples, lattice, number), expected })
-            }
-            None => None,
-        };
-        let known = trust_in.as_ref().map_or(T::zero(), |trust| trust.expected);
-        let trust_of_blocks = match trust.aggregation {
-            Some(samples) => block_means::<T, N>(samples, lattice, number),
-            None => Vec::new(),
-        };
         let mut scratch = Scratch::new(lattice, number);
         let mut nearest = Nearest::new(references.len(), stage.group - 1);
-        let limit = (stage.max_distance - known) * count(N * N);
+        let limit = stage.max_distance * count(N * N);
         let mut group = Vec::with_capacity(stage.group);
         let mut blocks = [(); 2].map(|()| vec![[[T::zero(); N]; N]; stage.group]);
         let tile = Phases::<T>::tile_len(lattice);
         for first in (0..lattice.across).step_by(tile) {
             let tile = first..(first + tile).min(lattice.across);
             nearest.clear(tile.len(), limit);
-            phases.search::<FUSED>(
-                &tile,
-                &displacements,
-                trust_in.as_ref(),
-                &mut scratch,
-                &mut nearest,
-            );
+            phases.search::<FUSED>(&tile, &displacements, &mut scratch, &mut nearest);
             for (row, y) in references.clone().enumerate() {
                 for (i, x) in tile.clone().enumerate() {
                     // Pixel numbers, of the block at displacement zero first.
@@ -108,7 +85,7 @@ impl<T: Real, const N: usize> Routine for Strip<'_, T, N> {
                     }
                     group.truncate(1 << group.len().ilog2());
                     for filter in &mut filters {
-                        filter.run::<FUSED>(&group, basis, width, &trust_of_blocks, &mut blocks);
+                        filter.run::<FUSED>(&group, basis, width, &mut blocks);
                     }
                 }
             }
@@ -127,7 +104,7 @@ struct Filter<T, const N: usize> {
     noisy: Vec<[T; N]>,
     /// The same for the basic estimate; empty if there is none.
     basic: Vec<[T; N]>,
-    level: T,
+    noise: Noise<T, N>,
     sums: Sums<T, N>,
 }
 
@@ -139,22 +116,20 @@ impl<T: Real, const N: usize> Filter<T, N> {
         group: &[usize],
         basis: &Basis<T, N>,
         width: usize,
-        trust: &[T],
         [noisy, basic]: &mut [Vec<Block<T, N>>; 2],
     ) {
         let noisy = &mut noisy[..group.len()];
         spectrum::<T, N, FUSED>(&self.noisy, group, basis, width, noisy);
         let weight = if self.basic.is_empty() {
-            shrink::threshold(noisy, self.level)
+            shrink::threshold(noisy, &self.noise)
         } else {
             let basic = &mut basic[..group.len()];
             spectrum::<T, N, FUSED>(&self.basic, group, basis, width, basic);
-            shrink::wiener::<T, N, FUSED>(noisy, basic, self.level)
+            shrink::wiener::<T, N, FUSED>(noisy, basic, &self.noise)
         };
         haar_back(noisy);
         for (block, &at) in noisy.iter_mut().zip(group) {
             basis.columns_back::<FUSED>(block);
-            let weight = if trust.is_empty() { weight } else { weight * trust[at] };
             self.sums.add::<FUSED>(block, at, weight);
         }
     }
@@ -196,35 +171,3 @@ fn row_transforms<T: Real, const N: usize, const FUSED: bool>(
     }
     table
 }
-
-/// The mean of the block at every pixel, of the rows a strip can use; above
-/// zero, so that every pixel is covered by something.
-fn block_means<T: Real, const N: usize>(
-    samples: Samples<'_, T>,
-    lattice: &Lattice,
-    strip: usize,
-) -> Vec<T> {
-    let (width, rows) = (lattice.width(), lattice.rows(strip));
-    let mut means = vec![T::zero(); width * rows.len()];
-    let mut row = Vec::with_capacity(width);
-    for (i, y) in rows.enumerate() {
-        samples.continued_row(y, &mut row, width);
-        for x in 0..=width - N {
-            let mut sum = T::zero();
-            for &value in &row[x..x + N] {
-                sum = sum + value;
-            }
-            // This row is in the blocks that begin in the N rows up to it.
-            for above in i.saturating_sub(N - 1)..=i {
-                means[above * width + x] = means[above * width + x] + sum;
-            }
-        }
-    }
-    for mean in &mut means {
-        *mean = (*mean / count(N * N)).max(constant(LEAST_TRUST));
-    }
-    means
-}
-
-/// The weight of a block none of whose pixels are trusted.
-const LEAST_TRUST: f64 = 1e-3;

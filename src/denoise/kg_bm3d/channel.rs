@@ -1,11 +1,12 @@
 //! One channel in the loop of KG-BM3D.
 
-use super::super::denoised::{ChannelReport, Denoised};
+use super::super::denoised::{ChannelReport, Denoised, Doubt};
 use super::super::misfit::misfit;
 use super::super::model::{LEAST_DEVIATION, Model, Pixels};
 use super::super::noise_law::NoiseLaw;
 use super::super::noise_level::noise_level;
 use super::super::units::Units;
+use super::evidence::{Marks, Verdict};
 use super::randomness::Marked;
 use super::stabilised::Scale;
 use crate::error::as_f64;
@@ -30,6 +31,11 @@ const PART_OF_LAST: f32 = 1.0 / 3.0;
 /// pilot.
 const RESIDUAL_OF_NOISE: f32 = 0.96;
 
+/// Marks that follow the structure are worth a warning if they are one in so many pixels.
+const DOUBTFUL_ONE_IN: usize = 100;
+/// The share of impulses beyond which the result is doubtful, in percent.
+const MOST_IMPULSES: usize = 35;
+
 /// A channel; samples are in units.
 #[derive(Debug, Clone)]
 pub(super) struct Channel<'a, T> {
@@ -53,6 +59,8 @@ pub(super) struct Channel<'a, T> {
     /// What KGARD reported.
     report: ChannelReport<T>,
     pub(super) noise: T,
+    /// The noise where the estimate for white noise would be wrong.
+    known_noise: Option<T>,
     /// For the next pilot.
     pub(super) strength: T,
     /// Root mean square of the residuals of the last pilot, without impulses.
@@ -70,6 +78,7 @@ impl<'a, T: Real> Channel<'a, T> {
         keep: Option<Plane<'a, bool>>,
         found: &Denoised<T>,
         scale: Option<Scale<T>>,
+        known_noise: Option<T>,
     ) -> Result<Self, Error> {
         let restored = found.channels[0].samples();
         let mut ends = (T::infinity(), T::neg_infinity());
@@ -109,6 +118,7 @@ impl<'a, T: Real> Channel<'a, T> {
             ends: (single(ends.0), single(ends.1)),
             report: found.report.channels[0],
             noise: T::zero(),
+            known_noise,
             strength: T::zero(),
             residual: f32::INFINITY,
             bound: f32::INFINITY,
@@ -124,6 +134,7 @@ impl<'a, T: Real> Channel<'a, T> {
         self.noise = self.noise_level()?;
         let most = constant::<T>(LEFT_IN);
         let (width, height) = (self.image.width(), self.image.height());
+        self.weigh_evidence();
         let (marked, outliers) = (self.marked.clone(), &self.outliers);
         let is_bright = |i: usize| marked[i].then(|| outliers[i] > T::zero());
         let strewn = Marked { width, height, is_bright };
@@ -144,6 +155,37 @@ impl<'a, T: Real> Channel<'a, T> {
         }
         self.strength = self.noise.max((squares / count(self.samples.len())).sqrt());
         Ok(())
+    }
+
+    /// Drops the marks that follow the structure of the picture: those pixels are no impulses.
+    fn weigh_evidence(&mut self) {
+        let samples: Vec<f32> = self.samples.iter().map(|&y| single(y)).collect();
+        let marks = Marks {
+            samples: &samples,
+            width: self.image.width(),
+            marked: &self.marked,
+            known: &self.known,
+            noise: single(self.noise),
+        };
+        let flat = match marks.verdict() {
+            Verdict::Anywhere => return,
+            Verdict::Flat(flat) => flat,
+            Verdict::Nowhere => alloc::vec![false; self.marked.len()],
+        };
+        let mut dropped = 0;
+        for i in 0..flat.len() {
+            if flat[i] || self.known[i] {
+                continue;
+            }
+            self.known[i] = true;
+            dropped += usize::from(self.marked[i]);
+            self.marked[i] = false;
+            self.impulse[i] = 0.0;
+            self.outliers[i] = T::zero();
+        }
+        if dropped * DOUBTFUL_ONE_IN >= flat.len() {
+            self.report.doubt = Some(Doubt::Structure);
+        }
     }
 
     /// The paper's way: KGARD's outliers subtracted.
@@ -170,7 +212,10 @@ impl<'a, T: Real> Channel<'a, T> {
         let mut variance = 0.0;
         for _ in 0..passes {
             let windows = self.noise_of_windows()?;
-            self.noise = told.unwrap_or_else(|| windows.min(constant(f64::from(self.bound))));
+            self.noise = match told.or(self.known_noise) {
+                Some(known) => known,
+                None => windows.min(constant(f64::from(self.bound))),
+            };
             let noise = single(self.noise);
             let weight: Vec<f32> = self.impulse.iter().map(|p| 1.0 - p).collect();
             let posterior = self.model.judge(Pixels {
@@ -236,7 +281,10 @@ impl<'a, T: Real> Channel<'a, T> {
     /// noise in the windows; the residuals count by the probability that they are clean. A pilot
     /// that is weaker than the noise keeps some of it, and its residuals say nothing.
     pub(super) fn noise_level(&self) -> Result<T, Error> {
-        Ok(self.noise_of_windows()?.min(constant(f64::from(self.bound))))
+        match self.known_noise {
+            Some(known) => Ok(known),
+            None => Ok(self.noise_of_windows()?.min(constant(f64::from(self.bound)))),
+        }
     }
 
     fn noise_of_windows(&self) -> Result<T, Error> {
@@ -252,7 +300,11 @@ impl<'a, T: Real> Channel<'a, T> {
 
     /// How the noise depends on the brightness, if it is `noise` on average.
     fn law(&self, noise: T) -> NoiseLaw<T> {
-        self.scale.map_or(NoiseLaw::new(T::zero(), noise * noise), |scale| scale.law())
+        let Some(scale) = self.scale else { return NoiseLaw::new(T::zero(), noise * noise) };
+        // The law was estimated as that of white noise.
+        let factor = self.known_noise.map_or(T::one(), |_| noise / scale.difference(T::one()));
+        let law = scale.law();
+        NoiseLaw::new(factor * factor * law.gain, factor * factor * law.floor)
     }
 
     /// The result in samples, with the pixels to be kept as they were. The noise is reported as
@@ -263,6 +315,7 @@ impl<'a, T: Real> Channel<'a, T> {
         units: Units<T>,
         keep: Option<Plane<'_, bool>>,
         told: Option<T>,
+        correlation_length: T,
     ) -> Denoised<T> {
         let (width, height) = (self.image.width(), self.image.height());
         let mut pixels = filtered;
@@ -283,10 +336,14 @@ impl<'a, T: Real> Channel<'a, T> {
             }
         }
         let noise = self.noise_in_samples(units);
+        let impulses = mask.iter().filter(|&&is_outlier| is_outlier).count();
+        let too_many = 100 * impulses > MOST_IMPULSES * mask.len();
         let report = ChannelReport {
-            outliers: mask.iter().filter(|&&is_outlier| is_outlier).count(),
+            doubt: self.report.doubt.or(too_many.then_some(Doubt::ManyImpulses)),
+            outliers: impulses,
             noise: Some(told.unwrap_or(noise)),
             law: Some(self.law(noise)),
+            correlation_length: Some(correlation_length),
             ..self.report
         };
         let mask = PlaneBuf::of(mask, width, height);

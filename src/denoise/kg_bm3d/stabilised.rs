@@ -2,6 +2,7 @@
 
 use super::super::noise_law::{NoiseLaw, noise_law};
 use super::super::{Plane, noise_level};
+use super::correlated::ignored;
 use crate::stats::median;
 use crate::{Error, Real};
 use alloc::vec::Vec;
@@ -68,9 +69,4 @@ pub(super) fn scales<T: Real>(
         scales.push(Scale::new(channel, law));
     }
     Ok(Some(scales))
-}
-
-/// Pixels that do not count, as a plane.
-fn ignored<'b, T: Real>(channel: Plane<'_, T>, bad: &'b [bool]) -> Plane<'b, bool> {
-    Plane::contiguous(bad, channel.width(), channel.height())
 }
