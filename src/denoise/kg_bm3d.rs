@@ -360,10 +360,26 @@ impl<T: Real> KgBm3dPlan<T> {
         &self,
         channels: &[(Plane<'_, T>, &[bool])],
     ) -> Result<Option<Correlated<T>>, Error> {
-        match (self.shape, self.noise.or(self.law.map(|_| T::one()))) {
-            (Some(shape), told) => Correlated::of_shape(channels, shape, told).map(Some),
-            (None, Some(_)) => Ok(None),
-            (None, None) => Correlated::estimate(channels),
+        let told = self.noise.or(self.law.map(|_| T::one()));
+        if self.shape.is_none() && told.is_some() {
+            return Ok(None);
+        }
+        // Bad pixels may hold anything; others are refused by what follows.
+        let usable = |&(channel, bad): &(Plane<'_, T>, &[bool])| {
+            let samples = channel.to_vec().into_iter().zip(bad);
+            samples.map(|(y, &bad)| if bad && !y.is_finite() { T::zero() } else { y }).collect()
+        };
+        let usable: Vec<Vec<T>> = channels.iter().map(usable).collect();
+        let channels: Vec<_> = usable
+            .iter()
+            .zip(channels)
+            .map(|(samples, &(channel, bad))| {
+                (Plane::contiguous(&samples[..], channel.width(), channel.height()), bad)
+            })
+            .collect();
+        match self.shape {
+            Some(shape) => Correlated::of_shape(&channels, shape, told).map(Some),
+            None => Correlated::estimate(&channels),
         }
     }
 

@@ -102,7 +102,7 @@ fn all_keys_of_the_json_object() {
     assert_eq!(
         keys.join(" "),
         "adapter backend bit_depth channels height input kernel lambda method noise noise_sigma outliers \
-         output planes psnr_after psnr_before seconds sigma ssim_after ssim_before width"
+         output planes psnr_after psnr_before seconds sigma ssim_after ssim_before warnings width"
     );
     assert_eq!((&json["input"], &json["output"]), (&"a.png".into(), &"b.png".into()));
     assert_eq!(json["method"], "kg-bm3d");

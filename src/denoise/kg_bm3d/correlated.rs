@@ -71,12 +71,7 @@ impl<T: Real> Correlated<T> {
         let (width, height) = (red.0.width(), red.0.height());
         let any: Vec<bool> =
             (0..width * height).map(|i| rgb.iter().any(|(_, bad)| bad[i])).collect();
-        // Bad pixels may hold anything.
-        let finite = |(channel, _): (Plane<'_, T>, _)| {
-            let samples = channel.to_vec().into_iter();
-            samples.map(|y| if y.is_finite() { y } else { T::zero() }).collect()
-        };
-        let mixed = |deviations| opponents(rgb.map(finite), deviations);
+        let mixed = |deviations| opponents(rgb.map(|(channel, _)| channel.to_vec()), deviations);
         let whole = Plane::contiguous(&any[..], width, height);
 
         let least = constant::<T>(LEAST_PART);
