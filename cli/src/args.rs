@@ -61,7 +61,6 @@ Examples:
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one, and it is on the stack of main")]
 pub(crate) enum Command {
     /// Fit a function to the rows of a CSV file and list the outliers
     Fit(Box<FitArgs>),

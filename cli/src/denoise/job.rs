@@ -221,8 +221,7 @@ fn work(
             Refusal::Picture(error) => refused(name, image, error),
             Refusal::Device(error) => Error::failed(format!("{name}: {error}")),
         })?;
-    let mixed = engine.plans().mix.apply(&channels, &repaired, &mut outcome);
-    mixed.map_err(|error| refused(name, image, error))?;
+    engine.plans().mix.apply(&channels, &repaired, &mut outcome);
     drop(repaired);
     drop(channels);
     let clean = image.with_planes(&outcome.channels)?;

@@ -46,9 +46,9 @@ impl Mix {
         before: &[PlaneBuf<f32>],
         repaired: &[PlaneBuf<f32>],
         outcome: &mut Outcome,
-    ) -> Result<(), kgard::Error> {
+    ) {
         if self == Self::WHOLE {
-            return Ok(());
+            return;
         }
         if self.impulses_only {
             let masks = outcome.outliers.mask.iter();
@@ -64,7 +64,7 @@ impl Mix {
         let colour = self.strength_colour.filter(|_| before.len() == COLOURS);
         let share = colour.unwrap_or(self.strength);
         if share >= 1.0 && self.strength >= 1.0 {
-            return Ok(());
+            return;
         }
         // Bad pixels may hold anything.
         let change = |y: f32, x: f32| if y.is_finite() { x - y } else { 0.0 };
@@ -85,6 +85,5 @@ impl Mix {
                 }
             }
         }
-        Ok(())
     }
 }
