@@ -149,6 +149,18 @@ pub(super) struct Outcome<T, const B: usize> {
     pub(super) noise: T,
 }
 
+impl<T: Real, const B: usize> Outcome<T, B> {
+    /// What is added to the function in the middle of the points.
+    pub(super) fn bias(&self) -> T {
+        if B == 0 { T::zero() } else { self.offset + self.center.coefficients[0] }
+    }
+
+    /// The slope of the trend.
+    pub(super) fn slope(&self) -> T {
+        if B < 2 { T::zero() } else { self.center.coefficients[B - 1] / self.basis.half }
+    }
+}
+
 /// Solves and searches; leaves the predictions of all points in the cells.
 /// `scratch` has a scalar for each point.
 pub(super) fn run<T, K, const D: usize, const B: usize>(
@@ -207,7 +219,12 @@ where
     if !search.chain.cells.iter().all(|cell| (fitted(cell) + offset).is_finite()) {
         return Err(Error::Overflow { what: "the fit" });
     }
-    Ok(Outcome { basis, center, offset, outliers, reason, noise })
+    let outcome = Outcome { basis, center, offset, outliers, reason, noise };
+    // A trend over a short extent can be steeper than any number.
+    if !(outcome.bias().is_finite() && outcome.slope().is_finite()) {
+        return Err(Error::Overflow { what: "the trend" });
+    }
+    Ok(outcome)
 }
 
 /// $\sqrt{y^T r / (n - B)}$ over the points that are in.

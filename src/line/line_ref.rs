@@ -281,16 +281,13 @@ impl<'a, T: Real, K: MarkovOf<T, D>, const D: usize, const B: usize> LineFitRef<
     /// the last point. Zero if there is none.
     #[must_use]
     pub fn bias(&self) -> T {
-        if B == 0 { T::zero() } else { self.outcome.offset + self.outcome.center.coefficients[0] }
+        self.outcome.bias()
     }
 
     /// The slope of the trend. Zero if there is none.
     #[must_use]
     pub fn slope(&self) -> T {
-        if B < 2 {
-            return T::zero();
-        }
-        self.outcome.center.coefficients[B - 1] / self.model.basis.half
+        self.outcome.slope()
     }
 
     /// The prediction at a point that is not in, without the offset of `y`.

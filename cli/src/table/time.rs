@@ -118,7 +118,7 @@ impl Moment {
             0..=10 => cell.parse().ok().map(of_date),
             _ => {
                 // The offset is behind the time: dates have a minus of their own.
-                if cell.ends_with(['Z', 'z']) || cell[11..].contains(['+', '-']) {
+                if cell.ends_with(['Z', 'z']) || cell.get(11..)?.contains(['+', '-']) {
                     let moment: Timestamp = cell.parse().ok()?;
                     let seconds = moment.as_duration().as_secs_f64();
                     return Some(Self { seconds, kind: Kind::Utc });
