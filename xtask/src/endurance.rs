@@ -38,7 +38,7 @@ pub(crate) fn oldest_dependencies() -> Outcome {
     let path = folder.join(name).join("Cargo.toml");
     let manifest = fs::read_to_string(&path).map_err(io)?;
     // Not a member of the workspace around it.
-    fs::write(&path, manifest + "\n[workspace]\n").map_err(io)?;
+    fs::write(&path, without_tests(&manifest) + "\n[workspace]\n").map_err(io)?;
     fs::remove_file(folder.join(name).join("Cargo.lock")).map_err(io)?;
     let here = |arguments: &str| {
         let mut command = cargo(arguments);
@@ -49,9 +49,21 @@ pub(crate) fn oldest_dependencies() -> Outcome {
     // The choice of versions is not on the stable channel yet.
     lock.env("RUSTC_BOOTSTRAP", "1");
     run(lock)?;
-    let mut check = here("check --all-features --locked");
+    let mut check = here("check --lib --all-features --locked");
     check.arg("--target-dir").arg(folder.join("target"));
     run(check)
+}
+
+/// A manifest without what only tests depend on, which may need newer versions.
+fn without_tests(manifest: &str) -> String {
+    let mut is_of_tests = false;
+    let keep = |line: &&str| {
+        if line.starts_with('[') {
+            is_of_tests = line.starts_with("[dev-dependencies");
+        }
+        !is_of_tests
+    };
+    manifest.lines().filter(keep).flat_map(|line| [line, "\n"]).collect()
 }
 
 /// The package that cargo has written into a folder, as files.

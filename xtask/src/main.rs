@@ -27,6 +27,7 @@ usage: cargo xtask COMMAND
                    the C library
   test --quick     formatting, lints and tests only
   test --fuzz      mutated input for each door of the library only
+  test --oldest    the library with the oldest dependencies it allows
   test --load      10,000 pictures from 64 clients through one server
   test --web       the tests in a browser only
   test --c         the C library only: examples in C and C++, here and in QEMU
@@ -74,6 +75,7 @@ fn main() -> ExitCode {
         ["test", "--fuzz"] => steps.run("fuzz", checks::fuzz),
         ["test", "--c"] => c_library(&mut steps),
         ["install-c", prefix] => steps.run("C library", || c::install_release(prefix)),
+        ["test", "--oldest"] => steps.run("oldest dependencies", endurance::oldest_dependencies),
         ["test", "--load"] => steps.run("load", endurance::load),
         ["firmware"] => firmware(&mut steps, Route::Any),
         ["firmware", "--distribution"] => firmware(&mut steps, Route::Distribution),
