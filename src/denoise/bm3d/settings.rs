@@ -28,7 +28,7 @@ pub struct Stage<T> {
     /// the search window has 2 `radius` + 1 of each.
     pub radius: usize,
     /// Only every so many rows and columns of the window are tried. Blocks that are a few pixels
-    /// apart have their noise in common if it is correlated, and would look alike for that.
+    /// apart share correlated noise, and would match because of it.
     pub spacing: usize,
     /// The most blocks in a group, a power of two.
     pub group: usize,
